@@ -17,8 +17,17 @@ from interlock.serving.event_stops import EventStops
 from interlock.serving.stop_texts import StopReader
 from interlock.tools.notations.tool_format import ToolFormat
 from interlock.tools.replies.chat_completions import ChatCompletionDeltas, FinishReason, chat_completion_choice
+from interlock.util.client_messages import of_program
 
-__all__ = ["Reply"]
+__all__ = ["Reply", "check_guide"]
+
+
+def check_guide(guide: Guide, vocabulary: Vocabulary) -> None:
+    """``TypeError`` for what is no guide, ``ArgumentError`` for one whose tokens are not those of ``vocabulary``."""
+    if not isinstance(guide, Guide):
+        raise TypeError(f"guide must be an interlock.Guide or None, not {type(guide).__name__}")
+    if guide.index.vocabulary.fingerprint != vocabulary.fingerprint:
+        raise of_program(ArgumentError("the guide is of another vocabulary: pass request.guide or a fork of it"))
 
 
 class Reply:
@@ -179,7 +188,7 @@ class Reply:
 
     def copy(self, guide: Guide | None = None) -> Reply:
         """The same output so far, for a fork of its guide: what the one takes, the other does not. ``guide`` is the
-        fork.
+        fork; ``ArgumentError`` for one of another vocabulary.
 
         >>> from interlock.explain import byte_vocabulary
         >>> from interlock.serving import RequestCompiler
@@ -192,8 +201,8 @@ class Reply:
         >>> fork.advance_many(b"ter"), other.deltas(b"ter"), reply.choice()["message"]["content"]
         (3, [{'content': 'ter'}], 'yes')
         """
-        if guide is not None and not isinstance(guide, Guide):
-            raise TypeError(f"guide must be an interlock.Guide or None, not {type(guide).__name__}")
+        if guide is not None:
+            check_guide(guide, self._vocabulary)
         made = object.__new__(Reply)
         made.__dict__.update(self.__dict__)
         made._guide = self._guide if guide is None else guide

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import os
 from collections.abc import Callable, Iterable, Mapping
@@ -17,6 +16,7 @@ from interlock._core import (
     ArgumentError,
     ArtifactError,
     BudgetError,
+    CancelledError,
     CancelToken,
     Guide,
     Index,
@@ -27,10 +27,14 @@ from interlock._core import (
 )
 from interlock.budget_cuts import first_bytes
 from interlock.refusals import Refusal, refusal
-from interlock.serving.reply import Reply
+from interlock.serving.compile_pool import CompilePool, default_compile_threads
+from interlock.serving.known_sources import KnownSources, has_few_fields
+from interlock.serving.reply import Reply, check_guide
 from interlock.serving.request_fields import (
     AboveMost,
+    Ending,
     budget_field,
+    check_number_of_tools,
     check_parallel_calls,
     ending_of,
     is_the_clients,
@@ -61,6 +65,8 @@ Reasoning: TypeAlias = Literal["none", "optional", "required"]
 RequestKind: TypeAlias = Kind | Literal["tools"]
 
 _LOGGER = logging.getLogger(__name__)
+_AT_ONCE_SECONDS = 0.02
+"""How long an event loop may be kept busy by a source that seems to be known."""
 
 
 @dataclass(frozen=True)
@@ -97,8 +103,10 @@ class CompiledRequest:
 
     def reply(self, guide: Guide | None = None, *, new_id: Callable[[], str] = new_call_id) -> Reply:
         """What reads an output for the client. ``guide`` is that of this output, where it is a fork of ``self.guide``.
-        ``new_id`` makes the identifier of a call.
+        ``new_id`` makes the identifier of a call. ``ArgumentError`` for a guide of another vocabulary.
         """
+        if guide is not None:
+            check_guide(guide, self._compiler.vocabulary)
         return Reply(
             self._compiler.vocabulary,
             self.guide if guide is None else guide,
@@ -156,8 +164,8 @@ class RequestCompiler:
     ``response_format``, ``text.format``, ``structured_outputs``, ``guided_json`` and its like (see
     ``interlock.tools.format_of_request``), ``tools``, ``tool_choice``, ``parallel_tool_calls``,
     ``max_completion_tokens``, ``max_output_tokens``, ``max_tokens``, ``max_reasoning_tokens``, ``min_tokens``, ``n``,
-    ``stop`` and ``stop_token_ids``. Everything else is the server's, such as ``temperature``, ``logprobs`` and
-    ``ignore_eos``.
+    ``best_of``, ``stop`` and ``stop_token_ids``. Everything else is the server's, such as ``temperature``, ``logprobs``
+    and ``ignore_eos``.
 
     * ``format``: how the model writes tool calls, or ``"auto"`` with ``tokenizer``; ``None`` for a model that writes
       none, whose requests with tools are refused.
@@ -171,8 +179,11 @@ class RequestCompiler:
     * ``stop_tokens``: how many of a client's number are kept for the stop token. 1 is right for servers that count it,
       which most do.
     * ``max_n``: the most outputs of a request (its ``n``); more are refused. 128 is OpenAI's number.
-    * ``seconds``: the deadline of one compile; ``None`` for none. ``limits``: those of one compile. Without it a source
-      has at most 1 MiB.
+    * ``max_tools``: the most tools of a request; more are refused.
+    * ``seconds``: the deadline of one compile; ``None`` for none. ``compile_threads``: how many sources
+      ``compile_async`` compiles at once; without it half as many as there are processors, from 2 to 8.
+    * ``limits``: those of one compile. Without it, and in a mapping that does not name ``max_source_bytes``, a source
+      has at most 1 MiB; a ``Limits`` object is taken as it is.
     * ``allowed_tokens``: the special tokens that a client may name; without it all but those of roles, and with an
       empty list none.
     * ``unknown_keywords``, ``whitespace``, ``spelling``: those of ``Index.from_response_format``. The defaults are for
@@ -203,7 +214,9 @@ class RequestCompiler:
         above_max_tokens: AboveMost = "lower",
         stop_tokens: int = 1,
         max_n: int = 128,
+        max_tools: int = 256,
         seconds: float | None = 10.0,
+        compile_threads: int | None = None,
         limits: Limits | Mapping[str, int] | None = None,
         allowed_tokens: Iterable[int | str] | Literal["all"] | None = None,
         unknown_keywords: Literal["warn", "ignore", "error"] = "ignore",
@@ -214,7 +227,8 @@ class RequestCompiler:
         reasoning_field: str | None = "reasoning_content",
     ) -> None:
         require(vocabulary=(vocabulary, "vocabulary"), max_tokens=(max_tokens, "count"))
-        require(stop_tokens=(stop_tokens, "count"), max_n=(max_n, "count"))
+        require(stop_tokens=(stop_tokens, "count"), max_n=(max_n, "count"), max_tools=(max_tools, "count"))
+        require(compile_threads=(compile_threads, "count?"))
         require(above_max_tokens=(above_max_tokens, "text"), reasoning_field=(reasoning_field, "text?"))
         require(allowed_tokens=(allowed_tokens, "special tokens?"), limits=(limits, "limits?"))
         if not isinstance(store, Store | None):
@@ -227,11 +241,17 @@ class RequestCompiler:
             raise ArgumentError(f'above_max_tokens is "lower" or "error", not {quoted(above_max_tokens)}')
         if max_n < 1:
             raise ArgumentError(f"max_n is {max_n}: a request has at least one output")
+        if max_tools < 1:
+            raise ArgumentError(f"max_tools is {max_tools}: format=None is for a model that calls none")
+        if compile_threads is not None and compile_threads < 1:
+            raise ArgumentError(f"compile_threads is {compile_threads}: one source at least is compiled at once")
         if seconds is not None:
             CancelToken.after(seconds)
         self.vocabulary, self.max_tokens, self.stop_tokens = vocabulary, max_tokens, stop_tokens
-        self.max_n, self._above = max_n, above_max_tokens
+        self.max_n, self.max_tools, self._above = max_n, max_tools, above_max_tokens
         self.seconds, self.store, self.reasoning_field = seconds, store, reasoning_field
+        self._pool = CompilePool(default_compile_threads() if compile_threads is None else compile_threads)
+        self._known = KnownSources()
         self._format: Any = format
         self.tool_format: ToolFormat | None = None
         if format is not None:
@@ -253,8 +273,8 @@ class RequestCompiler:
         self._work: dict[str, Any] = {"limits": self.limits, "unknown_keywords": unknown_keywords}
         self._allowed = checked_allowed_tokens(allowed_tokens, vocabulary)
         # The words among the settings are refused now, and not with each request.
-        check_response_format({"type": "json_object"}, **self._written, unknown_keywords=unknown_keywords)
         json_writing(whitespace, spelling)
+        check_response_format({"type": "json_object"}, **self._written, unknown_keywords=unknown_keywords)
         ChatCompletionDeltas(reasoning_field=reasoning_field)
         if format is not None:
             check_format(vocabulary, format=self._format, **self._reasoning, **self._written, **self._work)
@@ -282,10 +302,7 @@ class RequestCompiler:
         '<tool_call>\\n{"name": "now", "arguments": {'
         """
         require(cancel=(cancel, "cancel?"))
-        asked = format_of_request(body)
-        ending = ending_of(body, self.vocabulary, self.max_tokens, self._above)
-        outputs = number_of_outputs(body, self.max_n)
-        check_parallel_calls(body)
+        asked, ending, outputs = self._read(body)
         given, choice = body.get("tools"), body.get("tool_choice")
         place = place_of_format(asked)
         with standing_in_body(place):
@@ -344,15 +361,45 @@ class RequestCompiler:
     async def compile_async(self, body: Any, **options: Any) -> CompiledRequest:
         """``compile`` in a thread, so that the event loop goes on. When the task is cancelled, because its client has
         gone, the compile ends too. ``options`` are those of ``compile``, but for ``cancel``.
+
+        At most ``compile_threads`` sources are compiled at once. Others wait, and ``seconds`` begin when their compile
+        does: ``asyncio.timeout`` bounds both together. A request for nothing does not wait, nor does a source of up to
+        256 Ki characters that was compiled lately: it costs the event loop less than a millisecond, and 20 at most
+        where it has left the cache. Bodies of more than 200 fields wait, and so do all where the ``store`` is behind a
+        URL.
+
+        >>> import asyncio
+        >>> from interlock.explain import byte_vocabulary
+        >>> asyncio.run(RequestCompiler(byte_vocabulary()).compile_async({"guided_choice": ["yes", "no"]})).kind
+        'choice'
         """
         if "cancel" in options:
             raise TypeError("compile_async takes no cancel: cancel the task, or use compile in a thread of your own")
-        token = CancelToken() if self.seconds is None else CancelToken.after(self.seconds)
-        try:
-            return await asyncio.to_thread(self.compile, body, cancel=token, **options)
-        except BaseException:
-            token.cancel()  # A task that is cancelled leaves its thread running.
-            raise
+        key = None
+        if not isinstance(body, Mapping) or has_few_fields(body):
+            asked = self._read(body)[0]
+            thinks = (options.get("reasoning") or self._reasoning["reasoning"]) != "none"
+            if asked is None and not body.get("tools") and not thinks:
+                return self.compile(body, cancel=None, **options)
+            if self.store is None or self.store.url is None:
+                key = self._known.key_of(body, asked, options)
+        if key is not None and key in self._known:
+            seconds = _AT_ONCE_SECONDS if self.seconds is None else min(self.seconds, _AT_ONCE_SECONDS)
+            try:
+                return self.compile(body, cancel=CancelToken.after(seconds), **options)
+            except CancelledError:  # It has left the cache.
+                self._known.discard(key)
+        made = await self._pool.run(lambda token: self.compile(body, cancel=token, **options), self.seconds)
+        if key is not None:
+            self._known.add(key)
+        return made
+
+    def close(self) -> None:
+        """End the compiles of ``compile_async``, running and waiting ones, with ``CancelledError``, and wait for its
+        threads, a fraction of a second. ``compile_async`` is an ``ArgumentError`` from then on where it would need a
+        thread; ``compile`` and the requests that were compiled go on. A compiler that is dropped needs no ``close``.
+        """
+        self._pool.close()
 
     def refusal(self, error: BaseException, body: Any = None) -> Refusal:
         """``interlock.refusal`` with the number of tokens as the client counts and calls it, and a word where it is the
@@ -375,6 +422,15 @@ class RequestCompiler:
                 message=answer.message.replace(said, f"{name} is at most {self.max_tokens} on this server", 1),
             )
         return answer
+
+    def _read(self, body: Any) -> tuple[dict[str, Any] | None, Ending, int]:
+        """The constraint, the end and the number of outputs of a body."""
+        asked = format_of_request(body)
+        ending = ending_of(body, self.vocabulary, self.max_tokens, self._above)
+        outputs = number_of_outputs(body, self.max_n)
+        check_parallel_calls(body)
+        check_number_of_tools(body, self.max_tools)
+        return asked, ending, outputs
 
     def _room(self, max_tokens: int) -> int:
         """The tokens that a guide may take of a request's number: those of the stop token are left out."""

@@ -14,6 +14,7 @@ __all__ = [
     "AboveMost",
     "Ending",
     "budget_field",
+    "check_number_of_tools",
     "check_parallel_calls",
     "ending_of",
     "is_the_clients",
@@ -82,14 +83,29 @@ def ending_of(body: Mapping[str, Any], vocabulary: Vocabulary, most: int, above:
 
 
 def number_of_outputs(body: Mapping[str, Any], most: int) -> int:
-    """The field ``n``, 1 where a body has none. ``RequestError`` for what is no number of outputs, and for more than
-    ``most``.
+    """The field ``n``, 1 where a body has none. ``RequestError`` for what is no number of outputs, for more than
+    ``most``, and for a ``best_of`` that is another number: nobody would choose the best ones.
 
-    >>> number_of_outputs({"n": 2}, 8), number_of_outputs({"n": None}, 8)
+    >>> number_of_outputs({"n": 2}, 8), number_of_outputs({"n": None, "best_of": 1}, 8)
     (2, 1)
     """
     asked = _number(body, "n", 1, most)
-    return 1 if asked is None else asked
+    found = 1 if asked is None else asked
+    best_of = body.get("best_of")
+    if best_of is not None and (isinstance(best_of, bool) or best_of != found):
+        said = f"best_of is the number of outputs, {found}, or left out: no output is chosen among others"
+        raise RequestError(said, "/best_of")
+    return found
+
+
+def check_number_of_tools(body: Mapping[str, Any], most: int) -> None:
+    """``RequestError`` for more than ``most`` tools.
+
+    >>> check_number_of_tools({"tools": [{"name": "now"}]}, 1)
+    """
+    tools = body.get("tools")
+    if isinstance(tools, list | tuple) and len(tools) > most:
+        raise RequestError(f"a request has at most {most} tools, not {len(tools)}", "/tools")
 
 
 def check_parallel_calls(body: Mapping[str, Any]) -> None:

@@ -27,15 +27,14 @@ _TOOL = {"name": "f", "parameters": {"type": "object", "properties": {}, "additi
 
 
 def checked_limits(limits: Limits | Mapping[str, int] | None) -> Limits:
-    """The limits of a server, 1 MiB for a source where it says nothing. ``TypeError`` for a name that no limit has and
-    for what is no number, ``ArgumentError`` for a negative number and for limits under which nothing can be compiled.
+    """The limits of a server, 1 MiB for a source where a mapping says nothing of it; a ``Limits`` is taken as it is.
+    ``TypeError`` for a name that no limit has and for what is no number, ``ArgumentError`` for a negative number and
+    for limits under which nothing can be compiled.
 
-    >>> checked_limits({"max_source_bytes": 9}).max_source_bytes
-    9
+    >>> checked_limits({"max_source_bytes": 9}).max_source_bytes, checked_limits({"max_depth": 9}).max_source_bytes
+    (9, 1048576)
     """
-    if limits is None:
-        return Limits(max_source_bytes=1 << 20)
-    found = limits if isinstance(limits, Limits) else _restore_limits(dict(limits))
+    found = limits if isinstance(limits, Limits) else _restore_limits({"max_source_bytes": 1 << 20, **(limits or {})})
     try:
         check_regex("a", limits=found)
     except LimitError as error:

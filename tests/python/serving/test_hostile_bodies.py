@@ -22,7 +22,7 @@ def refused(compiler, body):
 @pytest.mark.parametrize("format", ["hermes", "pythonic"])
 def test_of_too_many_tools_no_more_are_written_than_are_refused(format):
     tools = [{"type": "function", "function": {"name": f"f{i}"}} for i in range(10_000)]
-    compiler = RequestCompiler(VOCABULARY, format=format)
+    compiler = RequestCompiler(VOCABULARY, format=format, max_tools=10_000)
     answer, error = refused(compiler, {"tools": tools})
     assert (answer.status, answer.place, error.field) == (413, "/tools", "max_source_bytes")
     assert error.limit < error.value < error.limit + 10_000

@@ -185,6 +185,39 @@ def test_the_number_of_outputs():
     assert RequestCompiler(VOCABULARY).compile({"n": 128}).n == 128
 
 
+def test_best_of_is_the_number_of_outputs_or_refused():
+    compiler = RequestCompiler(VOCABULARY)
+    for body, number in (({"best_of": None}, 1), ({"best_of": 1}, 1), ({"n": 3, "best_of": 3}, 3)):
+        assert compiler.compile(body).n == number
+    for body in ({"best_of": 5}, {"best_of": "1"}, {"best_of": True}, {"n": 2, "best_of": 1}):
+        answer = answer_to(compiler, body)
+        assert (answer.status, answer.place) == (400, "/best_of")
+
+
+def test_the_number_of_tools():
+    compiler = RequestCompiler(VOCABULARY, format="hermes", max_tools=2)
+    assert compiler.compile({"tools": [NOW, DAY]}).kind == "tools"
+    answer = answer_to(compiler, {"tools": [NOW, DAY, {"name": "f"}]})
+    assert (answer.status, answer.place) == (400, "/tools")
+    assert answer.message == "at /tools: a request has at most 2 tools, not 3"
+    default = RequestCompiler(VOCABULARY, format="hermes")
+    many = [{"type": "function", "function": {"name": f"f{number}"}} for number in range(257)]
+    assert default.compile({"tools": many[:256]}).kind == "tools"
+    assert answer_to(default, {"tools": many}).place == "/tools"
+
+
+def test_a_guide_of_another_vocabulary_is_refused(compiler):
+    other = interlock.Vocabulary([b"a", b"b", b""], [2])
+    request = compiler.compile({"guided_regex": "a"})
+    foreign = RequestCompiler(other).compile({"guided_regex": "a"}).guide
+    for call in (request.reply, request.reply().copy, compiler.compile({}).reply):
+        with pytest.raises(interlock.ArgumentError, match="another vocabulary"):
+            call(foreign)
+        with pytest.raises(TypeError, match="guide must be"):
+            call("a")
+    assert request.reply(pickle.loads(pickle.dumps(request.guide))).deltas([]) == []
+
+
 @pytest.mark.parametrize(
     "body, status, place",
     [
@@ -298,7 +331,7 @@ def test_a_cancelled_task_ends_its_compile(monkeypatch):
         ended.set()
 
     async def leave():
-        task = asyncio.ensure_future(RequestCompiler(VOCABULARY, seconds=None).compile_async({}))
+        task = asyncio.ensure_future(RequestCompiler(VOCABULARY, seconds=None).compile_async({"guided_regex": "a"}))
         await asyncio.to_thread(begun.wait)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):

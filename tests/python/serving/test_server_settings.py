@@ -46,6 +46,10 @@ ONCE = {"type": "json_schema", "json_schema": {"name": "flag", "schema": {"type"
         ({"above_max_tokens": None}, TypeError, "above_max_tokens must be a str"),
         ({"max_n": 0}, ArgumentError, "max_n is 0: a request has at least one output"),
         ({"max_n": None}, TypeError, "max_n must be an int"),
+        ({"max_tools": 0}, ArgumentError, "max_tools is 0"),
+        ({"max_tools": True}, TypeError, "max_tools must be an int"),
+        ({"compile_threads": 0}, ArgumentError, "compile_threads is 0"),
+        ({"compile_threads": 1.5}, TypeError, "compile_threads must be an int"),
         ({"max_n": True}, TypeError, "max_n must be an int"),
         ({"seconds": "5"}, TypeError, "seconds must be a number"),
         ({"seconds": True}, TypeError, "seconds must be a number"),
@@ -54,6 +58,9 @@ ONCE = {"type": "json_schema", "json_schema": {"name": "flag", "schema": {"type"
         ({"unknown_keywords": "no"}, ArgumentError, "unknown_keywords must be"),
         ({"whitespace": "spaced"}, ArgumentError, "whitespace of tools and structural tags is"),
         ({"whitespace": "[ ]*"}, ArgumentError, "whitespace of tools and structural tags is"),
+        ({"whitespace": "none"}, ArgumentError, "is 'flexible' or 'compact', not 'none'"),
+        ({"whitespace": 5}, ArgumentError, "is 'flexible' or 'compact', not 5"),
+        ({"spelling": "none"}, ArgumentError, "is 'any' or 'plain', not 'none'"),
         ({"spelling": "constants"}, ArgumentError, "spelling of tools and structural tags is"),
         ({"spelling": None}, ArgumentError, "spelling of tools and structural tags is"),
         ({"reasoning_field": ""}, ArgumentError, "reasoning_field is ''"),
@@ -95,6 +102,20 @@ def test_an_empty_list_allows_no_special_token():
     with pytest.raises(interlock.StructuralTagError, match="may not be named") as caught:
         compiler.compile(body)
     assert compiler.refusal(caught.value).status == 400
+
+
+def test_limits_in_a_mapping_keep_the_servers_bound_of_a_source():
+    long = {"guided_regex": "a" * (1 << 20)}
+    for limits in (None, {}, {"max_depth": 64}):
+        compiler = RequestCompiler(VOCABULARY, limits=limits)
+        assert compiler.limits.max_source_bytes == 1 << 20
+        with pytest.raises(interlock.LimitError, match="max_source_bytes"):
+            compiler.compile({"guided_regex": long["guided_regex"] + "a"})
+    assert compiler.limits.max_depth == 64
+    # An object says all of it.
+    given = interlock.Limits(max_depth=64)
+    assert RequestCompiler(VOCABULARY, limits=given).limits == given
+    assert RequestCompiler(VOCABULARY, limits={"max_source_bytes": 2 << 20}).limits.max_source_bytes == 2 << 20
 
 
 def test_limits_are_read_once():
@@ -165,3 +186,20 @@ def test_a_body_makes_the_servers_number_of_reasoning_tokens_smaller(asked, most
 def test_an_automatic_format_needs_a_tokenizer():
     with pytest.raises(interlock.ToolFormatError, match='^format="auto" finds the format of a tokenizer, and none is'):
         RequestCompiler(VOCABULARY, format="auto")
+
+
+@pytest.mark.parametrize(("on_failure", "status"), [("warn", None), ("error", 500)])
+def test_a_damaged_file_of_a_store_is_a_warning_or_an_error(tmp_path, caplog, on_failure, status):
+    store = interlock.Store(tmp_path, on_failure=on_failure)
+    compiler = RequestCompiler(VOCABULARY, store=store)
+    body = {"guided_choice": ["yes", "no"]}
+    written = {"whitespace": "compact", "spelling": "plain", "regex_flags": "a"}
+    store.get_or_compile("response_format", body, VOCABULARY, **written)
+    for file in tmp_path.rglob("??/*.ilk"):
+        file.write_bytes(file.read_bytes()[:-9])
+    if status is None:
+        assert compiler.compile(body).kind == "choice" and "compiled without the store" in caplog.text
+        return
+    with pytest.raises(interlock.ArtifactError) as caught:
+        compiler.compile(body)
+    assert compiler.refusal(caught.value, body).status == status

@@ -1,0 +1,91 @@
+"""What an event loop may do by itself: look through a small body, and find a source that was compiled lately."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+from collections.abc import Mapping
+from typing import Any
+
+from interlock.tools.requests.request_body import FIELDS
+
+__all__ = ["KnownSources", "has_few_fields"]
+
+_MOST_SOURCES = 4096
+_MOST_CHARACTERS = 1 << 18
+"""A longer source takes milliseconds to be looked up: too long for an event loop."""
+_FIELDS = (
+    *("tools", "tool_choice", "parallel_tool_calls", "max_reasoning_tokens", "stop_token_ids"),
+    *("reasoning", "reasoning_is_open"),
+)
+"""What an index is made from beside the format that is asked for."""
+_MOST_FIELDS = 200
+_LONGEST_NAME = 100
+_NOT_COMPARED = frozenset((*FIELDS, "format", "logit_bias"))
+"""Fields whose names inside are compared with nothing."""
+
+
+def has_few_fields(body: Mapping[Any, Any]) -> bool:
+    """Whether a body is looked through for misspelt constraints in some milliseconds. Each of its names takes up to a
+    tenth of one, and so do those of objects inside.
+
+    >>> has_few_fields({"messages": [], "logit_bias": dict.fromkeys(range(999), 1)}), has_few_fields({"a" * 999: 1})
+    (True, False)
+    """
+    todo: list[Mapping[Any, Any]] = [body]
+    number = 0
+    for fields in todo:
+        number += len(fields)
+        if number > _MOST_FIELDS or any(isinstance(name, str) and len(name) > _LONGEST_NAME for name in fields):
+            return False
+        inside = ((name, held) for name, held in fields.items() if isinstance(held, Mapping))
+        todo += [held for name, held in inside if name not in _NOT_COMPARED]
+    return True
+
+
+class KnownSources:
+    """Digests of sources that were compiled, the newest ones. It keeps no index: one that has left the cache of indexes
+    is compiled again, so an answer here is a guess. Any number of threads may share it.
+    """
+
+    def __init__(self) -> None:
+        self._mutex = threading.Lock()
+        self._kept: dict[bytes, None] = {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return KnownSources, ()
+
+    def key_of(self, body: Mapping[str, Any], asked: Any, options: Mapping[str, Any]) -> bytes | None:
+        """What stands for the source in a body; ``None`` for one that is long, or no JSON. A microsecond for some 100
+        characters.
+
+        >>> known, body = KnownSources(), {"stop": "a", "max_tokens": 5}
+        >>> known.key_of(body, None, {}) == known.key_of({"stop": "b"}, None, {}) != known.key_of({}, None, {})
+        True
+        """
+        fields = [(body.get(name), options.get(name)) for name in _FIELDS]
+        try:
+            text = json.dumps([asked, fields, bool(body.get("stop"))])
+        except (TypeError, ValueError, RecursionError):
+            return None
+        if len(text) > _MOST_CHARACTERS:
+            return None
+        return hashlib.blake2b(text.encode(), digest_size=16).digest()
+
+    def __contains__(self, key: bytes) -> bool:
+        with self._mutex:
+            return key in self._kept
+
+    def add(self, key: bytes) -> None:
+        """This source was compiled just now."""
+        with self._mutex:
+            self._kept.pop(key, None)
+            self._kept[key] = None
+            if len(self._kept) > _MOST_SOURCES:
+                del self._kept[next(iter(self._kept))]
+
+    def discard(self, key: bytes) -> None:
+        """This source is in no cache any more."""
+        with self._mutex:
+            self._kept.pop(key, None)

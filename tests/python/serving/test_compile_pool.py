@@ -1,0 +1,269 @@
+"""``RequestCompiler.compile_async``: threads of its own, deadlines that begin with the work, known sources at once."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import gc
+import os
+import pickle
+import threading
+import time
+
+import pytest
+
+import interlock
+from interlock.explain import byte_vocabulary
+from interlock.integrations.sglang._options import Options
+from interlock.serving import RequestCompiler
+
+VOCABULARY = byte_vocabulary()
+HONEST = {"guided_choice": ["yes", "no"]}
+WAIT = 60
+"""Seconds after which a test has failed; nothing takes as long."""
+
+
+def slow(number):
+    return {"guided_regex": f"slow{number}"}
+
+
+@contextlib.contextmanager
+def slow_compiles(monkeypatch):
+    """Compiles of ``slow`` bodies, as a list, that last until the event is set or their token is cancelled."""
+    begun, may_end, compile = [], threading.Event(), RequestCompiler.compile
+
+    def held(self, body, *, cancel, **options):
+        if "slow" in str(body.get("guided_regex")):
+            begun.append(threading.current_thread().name)
+            while not may_end.wait(0.005):
+                if cancel.is_cancelled:
+                    raise interlock.CancelledError("stopped")
+        return compile(self, body, cancel=cancel, **options)
+
+    monkeypatch.setattr(RequestCompiler, "compile", held)
+    try:
+        yield begun, may_end
+    finally:
+        may_end.set()
+
+
+async def until(condition):
+    end = time.monotonic() + WAIT
+    while not condition():
+        assert time.monotonic() < end
+        await asyncio.sleep(0.005)
+
+
+def threads_of_compilers():
+    return {thread for thread in threading.enumerate() if thread.name.startswith("interlock-compile")}
+
+
+def test_a_deadline_begins_with_the_work_and_not_in_the_queue(monkeypatch):
+    async def main():
+        compiler = RequestCompiler(VOCABULARY, seconds=1.0, compile_threads=1)
+        held = [asyncio.create_task(compiler.compile_async(slow(number))) for number in range(3)]
+        await until(lambda: begun)
+        honest = asyncio.create_task(compiler.compile_async(HONEST))
+        failed = await asyncio.gather(*held, return_exceptions=True)
+        assert all(isinstance(error, interlock.CancelledError) for error in failed)
+        # It has waited for three deadlines.
+        assert (await honest).kind == "choice"
+        compiler.close()
+
+    with slow_compiles(monkeypatch) as (begun, _):
+        asyncio.run(main())
+    assert len(begun) == 3
+
+
+def test_what_needs_no_compile_does_not_wait(monkeypatch):
+    async def main():
+        compiler = RequestCompiler(VOCABULARY, format="hermes", seconds=None, compile_threads=1)
+        bodies = (HONEST, {"tools": [{"name": "now"}]}, {"guided_json": {"type": "integer"}, "stop": "a"})
+        known = [await compiler.compile_async(body) for body in bodies]
+        held = asyncio.create_task(compiler.compile_async(slow(0)))
+        await until(lambda: begun)
+        again = [compiler.compile_async({**body, "max_tokens": 99, "temperature": 1}) for body in bodies]
+        found = await asyncio.wait_for(asyncio.gather(*again, compiler.compile_async({})), WAIT)
+        assert [request.index for request in found] == [*[request.index for request in known], None]
+        for wrong in ({"guided_jsn": {}}, {**slow(1), "n": 0}, {**slow(1), "best_of": 2}, {"tools": [{}] * 257}, 5):
+            with pytest.raises(interlock.RequestError):
+                await asyncio.wait_for(compiler.compile_async(wrong), WAIT)
+        with pytest.raises(interlock.BudgetError):
+            await asyncio.wait_for(compiler.compile_async({**HONEST, "max_tokens": 1}), WAIT)
+        assert not held.done()
+        may_end.set()
+        await held
+        compiler.close()
+
+    with slow_compiles(monkeypatch) as (begun, may_end):
+        asyncio.run(main())
+
+
+def test_a_source_that_has_left_the_cache_is_compiled_in_a_thread(monkeypatch):
+    compile, seen = RequestCompiler.compile, []
+
+    def late_on_the_loop(self, body, *, cancel, **options):
+        seen.append(threading.current_thread() is threading.main_thread())
+        if seen[-1]:
+            raise interlock.CancelledError("late")
+        return compile(self, body, cancel=cancel, **options)
+
+    monkeypatch.setattr(RequestCompiler, "compile", late_on_the_loop)
+
+    async def main():
+        compiler = RequestCompiler(VOCABULARY)
+        for _ in range(2):
+            assert (await compiler.compile_async(HONEST)).kind == "choice"
+        compiler.close()
+
+    asyncio.run(main())
+    assert seen == [False, True, False]
+
+
+@pytest.mark.parametrize(
+    "many", [{f"a{number}": 1 for number in range(201)}, {"a": {"b": {f"{n}": 1 for n in range(201)}}}, {"a" * 101: 1}]
+)
+def test_a_body_of_many_fields_is_read_in_a_thread(monkeypatch, many):
+    compile, seen = RequestCompiler.compile, []
+
+    def where(self, body, *, cancel, **options):
+        seen.append(threading.current_thread() is threading.main_thread())
+        return compile(self, body, cancel=cancel, **options)
+
+    monkeypatch.setattr(RequestCompiler, "compile", where)
+
+    async def main():
+        compiler = RequestCompiler(VOCABULARY)
+        for body in (many, {"logit_bias": dict.fromkeys("abc" * 99, 1)}):
+            assert (await compiler.compile_async(body)).kind == "text"
+        compiler.close()
+
+    asyncio.run(main())
+    assert seen == [False, True]
+
+
+def test_a_store_behind_a_url_is_not_asked_by_the_event_loop(monkeypatch, tmp_path):
+    pytest.importorskip("fsspec")
+    compile, seen = RequestCompiler.compile, []
+
+    def where(self, body, *, cancel, **options):
+        seen.append(threading.current_thread() is threading.main_thread())
+        return compile(self, body, cancel=cancel, **options)
+
+    monkeypatch.setattr(RequestCompiler, "compile", where)
+
+    async def main(store):
+        compiler = RequestCompiler(VOCABULARY, store=store)
+        for _ in range(2):
+            await compiler.compile_async(HONEST)
+        compiler.close()
+
+    asyncio.run(main(interlock.Store(tmp_path / "here")))
+    asyncio.run(main(interlock.Store("memory://compiles", cache=tmp_path / "cache")))
+    assert seen == [False, True, False, False]
+
+
+def test_so_many_sources_are_compiled_at_once(monkeypatch):
+    async def main():
+        compiler = RequestCompiler(VOCABULARY, seconds=None, compile_threads=2)
+        held = [asyncio.create_task(compiler.compile_async(slow(number))) for number in range(5)]
+        await until(lambda: len(begun) == 2)
+        await asyncio.sleep(0.1)
+        assert len(begun) == len(set(begun)) == 2
+        may_end.set()
+        assert [(await task).kind for task in held] == ["regex"] * 5
+        compiler.close()
+
+    with slow_compiles(monkeypatch) as (begun, may_end):
+        asyncio.run(main())
+    with pytest.raises(interlock.ArgumentError, match="compile_threads is 0"):
+        RequestCompiler(VOCABULARY, compile_threads=0)
+
+
+@pytest.mark.parametrize("processors", [None, 1, 6, 64])
+def test_the_default_is_that_of_the_plug_ins(monkeypatch, processors):
+    monkeypatch.setattr(os, "cpu_count", lambda: processors)
+    assert RequestCompiler(VOCABULARY)._pool.threads == Options().compile_threads
+
+
+def test_a_request_whose_client_has_gone_leaves_the_queue(monkeypatch):
+    async def main():
+        compiler = RequestCompiler(VOCABULARY, seconds=None, compile_threads=1)
+        held = asyncio.create_task(compiler.compile_async(slow(0)))
+        await until(lambda: begun)
+        waits = asyncio.create_task(compiler.compile_async(slow(1)))
+        await asyncio.sleep(0.01)
+        waits.cancel()
+        held.cancel()
+        for task in (held, waits):
+            with pytest.raises(asyncio.CancelledError):
+                await task
+        assert (await asyncio.wait_for(compiler.compile_async(HONEST), WAIT)).kind == "choice"
+        compiler.close()
+
+    with slow_compiles(monkeypatch) as (begun, _):
+        asyncio.run(main())
+    assert len(begun) == 1
+
+
+def test_close_ends_compiles_and_threads(monkeypatch):
+    before = threads_of_compilers()
+
+    async def main():
+        compiler = RequestCompiler(VOCABULARY, seconds=None, compile_threads=2)
+        request = await compiler.compile_async(HONEST)
+        held = [asyncio.create_task(compiler.compile_async(slow(number))) for number in range(5)]
+        await until(lambda: len(begun) == 2)
+        compiler.close()
+        compiler.close()
+        assert threads_of_compilers() <= before
+        for error in await asyncio.gather(*held, return_exceptions=True):
+            assert isinstance(error, interlock.CancelledError)
+        with pytest.raises(interlock.ArgumentError, match="closed") as caught:
+            await compiler.compile_async(slow(9))
+        assert compiler.refusal(caught.value).status == 500
+        assert (await compiler.compile_async({})).kind == "text"
+        assert compiler.compile(HONEST, cancel=None).index == request.index
+
+    with slow_compiles(monkeypatch) as (begun, _):
+        asyncio.run(main())
+
+
+def test_a_compiler_that_is_dropped_leaves_no_thread():
+    before = threads_of_compilers()
+
+    async def main():
+        await RequestCompiler(VOCABULARY).compile_async(HONEST)
+        gc.collect()
+        await until(lambda: threads_of_compilers() <= before)
+
+    asyncio.run(main())
+
+
+def test_a_pickled_compiler_has_threads_of_its_own():
+    async def main():
+        compiler = RequestCompiler(VOCABULARY, compile_threads=3)
+        await compiler.compile_async(HONEST)
+        other = pickle.loads(pickle.dumps(compiler))
+        compiler.close()
+        assert other._pool.threads == 3
+        assert (await other.compile_async(HONEST)).kind == "choice"
+        other.close()
+
+    asyncio.run(main())
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_child_of_a_fork_has_threads_of_its_own():
+    compiler = RequestCompiler(VOCABULARY, compile_threads=1)
+    asyncio.run(compiler.compile_async(HONEST))
+    child = os.fork()
+    if child == 0:
+        code = 1
+        with contextlib.suppress(BaseException):
+            found = asyncio.run(asyncio.wait_for(compiler.compile_async({"guided_choice": ["a", "b"]}), WAIT))
+            code = 0 if found.kind == "choice" else 2
+        os._exit(code)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    compiler.close()
