@@ -77,9 +77,9 @@ pub struct Limits {
     /// guide lets go of the oldest; rolling back to there takes the tokens again from the start. 16 MiB are the history
     /// of some 30,000 tokens of an everyday schema.
     pub max_guide_bytes: usize,
-    /// Steps that one guide of a grammar may take for masks that nobody has made before, of about 1 us each. Each token
-    /// gives a fiftieth back. The masks of a program in C take some thousand steps each at first, those of a
-    /// thousand tools some ten thousand, and the first ones of Python under a budget half a million.
+    /// Steps that one guide of a grammar may take for masks that nobody has made before, of half a microsecond to one.
+    /// Each token gives a fiftieth back. The masks of a program in C take some thousand steps each at first, those of a
+    /// thousand tools some ten thousand, and the first ones of Python some hundred thousand.
     pub max_mask_steps: usize,
     /// Bytes of states that the terminals of a grammar have side by side in one index, found on use. The grammars that
     /// come with the library take up to 10 MiB, terminals that match each other's texts more.
@@ -105,7 +105,7 @@ impl Default for Limits {
             max_compile_steps: 1_500_000,
             max_state_bytes: 16 << 20,
             max_guide_bytes: 16 << 20,
-            max_mask_steps: 2_000_000,
+            max_mask_steps: 1_000_000,
             max_scanner_bytes: 128 << 20,
             max_alternatives: 12_288,
             max_rules: 100_000,

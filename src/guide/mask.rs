@@ -280,10 +280,16 @@ impl Guide {
     }
 
     fn metered_within<T>(&mut self, left: usize, work: impl FnOnce(&mut Guide) -> T) -> (Option<T>, usize) {
+        /// So many steps may have filled terminals with many states.
+        const MANY_STEPS: usize = 100_000;
         let limits = self.index.0.limits;
         let (answer, steps) = metered(left, || work(self));
         if steps == 0 {
             return (Some(answer), 0);
+        }
+        if steps > MANY_STEPS {
+            // The vocabulary keeps terminals for the grammars to come, and measures them when one is added.
+            self.index.0.tables.evict();
         }
         // States that terminals find on use are found beside those of the scanner, and bounded with them.
         let bytes = match &self.index.0.engine {
