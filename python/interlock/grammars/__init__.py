@@ -119,9 +119,10 @@ def sql(
     Args:
         tables: the tables that a statement may name, each with its columns. A column stands alone or behind the name
             of a table that has it. There are no other names then: no aliases of tables, no common tables, no other
-            schemas. A result may still be given a new name behind ``AS``. Columns are not tied to the tables behind
-            FROM: of two tables ``student`` and ``city`` with a ``mayor``, ``SELECT mayor FROM student`` is accepted,
-            and SQLite refuses it. `joins=False` ties them.
+            schemas, no names for windows. A result may still be given a new name behind ``AS``. Columns are not tied to
+            the tables behind FROM: of two tables ``student`` and ``city`` with a ``mayor``, ``SELECT mayor FROM
+            student`` is accepted, and SQLite refuses it. `joins=False` ties them. The page of the grammars lists what
+            else SQLite refuses.
         functions: the functions that a statement may call, none for an empty list. `FUNCTIONS`, which SQLite has built
             in, if nothing is said. Those have as many arguments as SQLite takes; other functions have any.
         parameters: whether a statement may have parameters (``?``, ``:name``), whose values the program binds. By
