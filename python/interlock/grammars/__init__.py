@@ -28,7 +28,7 @@ from interlock.grammars.sql_options import OPTIONS as SQL_OPTIONS
 from interlock.grammars.sql_options import STATEMENTS, sql_text
 from interlock.grammars.xml_elements import with_elements
 from interlock.util.argument_types import require
-from interlock.util.near_words import meant, nearest
+from interlock.util.near_words import meant, nearest, telling_slips
 
 __all__ = ["FUNCTIONS", "STATEMENTS", "GrammarText", "lexer", "load", "names", "sql"]
 
@@ -103,6 +103,7 @@ def _text(name: str, options: Mapping[str, Any]) -> str:
     return text
 
 
+@telling_slips
 def sql(
     tables: Mapping[str, Sequence[str]] | None = None,
     functions: Iterable[str] | None = None,
