@@ -2,6 +2,7 @@
 
 use crate::error::near_name::{did_you_mean, near_name};
 use crate::error::quoted;
+use crate::schema::drafts::Keyword;
 use crate::schema::json_tape::{Tape, TapeId, TapeKind};
 use crate::schema::uri;
 
@@ -42,12 +43,13 @@ pub fn meant(tape: &Tape<'_>, from: TapeId, pointer: &str) -> String {
             None => {
                 let asked = uri::unescape_step(step);
                 let keys = || tape.members(node).map(|member| member.0);
-                // Below the root the slip is in the reference; of a keyword, it is in the schema.
-                return match near_name(&asked, keys()) {
-                    Some(key) if place == 0 && HOLDERS.contains(&step) => {
-                        format!("; the schema has {}: did you mean {}?", quoted(key), quoted(&asked))
-                    }
-                    _ => did_you_mean(&asked, keys()),
+                if place > 0 || !HOLDERS.contains(&step) {
+                    return did_you_mean(&asked, keys());
+                }
+                // The right name of a holder is asked for, so the slip is in the schema; a keyword is none.
+                return match near_name(&asked, keys().filter(|key| Keyword::of(key).is_none())) {
+                    Some(key) => format!("; the schema has {}: did you mean {}?", quoted(key), quoted(&asked)),
+                    None => format!("; the schema has no {}", quoted(&asked)),
                 };
             }
         }

@@ -28,7 +28,7 @@ from interlock.grammars.sql_options import OPTIONS as SQL_OPTIONS
 from interlock.grammars.sql_options import STATEMENTS, sql_text
 from interlock.grammars.xml_elements import with_elements
 from interlock.util.argument_types import require
-from interlock.util.near_words import meant, nearest
+from interlock.util.near_words import meant, nearest, telling_slips
 
 __all__ = ["FUNCTIONS", "STATEMENTS", "GrammarText", "lexer", "load", "names", "sql"]
 
@@ -103,6 +103,7 @@ def _text(name: str, options: Mapping[str, Any]) -> str:
     return text
 
 
+@telling_slips
 def sql(
     tables: Mapping[str, Sequence[str]] | None = None,
     functions: Iterable[str] | None = None,
@@ -119,9 +120,10 @@ def sql(
     Args:
         tables: the tables that a statement may name, each with its columns. A column stands alone or behind the name
             of a table that has it. There are no other names then: no aliases of tables, no common tables, no other
-            schemas. A result may still be given a new name behind ``AS``. Columns are not tied to the tables behind
-            FROM: of two tables ``student`` and ``city`` with a ``mayor``, ``SELECT mayor FROM student`` is accepted,
-            and SQLite refuses it. `joins=False` ties them.
+            schemas, no names for windows. A result may still be given a new name behind ``AS``. Columns are not tied to
+            the tables behind FROM: of two tables ``student`` and ``city`` with a ``mayor``, ``SELECT mayor FROM
+            student`` is accepted, and SQLite refuses it. `joins=False` ties them. The page of the grammars lists what
+            else SQLite refuses.
         functions: the functions that a statement may call, none for an empty list. `FUNCTIONS`, which SQLite has built
             in, if nothing is said. Those have as many arguments as SQLite takes; other functions have any.
         parameters: whether a statement may have parameters (``?``, ``:name``), whose values the program binds. By

@@ -65,7 +65,7 @@ def call_rules(functions: Mapping[str, str]) -> dict[str, str]:
         for arguments in (KINDS[kind][1] if kind in KINDS else (_OTHER_CALL,))
     ]
     definitions = [f"{kind}: {' | '.join(names)}" for kind, names in terminals.items()]
-    for rule, body in (("_filter", 'FILTER "(" WHERE expression ")"'), ("_over", "OVER (new_name | window)")):
+    for rule, body in (("_filter", 'FILTER "(" WHERE expression ")"'), ("_over", "OVER window")):
         if any(rule in call for call in calls):
             definitions.append(f"{rule}: {body}")
     return {"call": "\n    | ".join(calls) + "".join(f"\n{definition}" for definition in definitions) if calls else ""}

@@ -34,7 +34,11 @@ def with_tables(
     columns_of_all = dict.fromkeys(column for columns in of_table.values() for column in columns)
     called = {function: names.function(function) for function in functions}
     text = text.replace("[with] ", "").replace(" [table_alias]", "").replace(' ["as" new_name]', "")
-    text = text.replace(" [AS new_name]", "").replace("LIKE | GLOB | REGEXP | MATCH", "LIKE | GLOB")
+    text = (
+        text.replace(" [AS new_name]", "")
+        .replace(" [windows]", "")
+        .replace("LIKE | GLOB | REGEXP | MATCH", "LIKE | GLOB")
+    )
     text = re.sub(r"^ +\| function_name OPEN.*\n|^ +\| function_name \"\(\" \[expression.*\n", "", text, flags=re.M)
     rules = {"function_name": "", **call_rules(called)}
     if not called:
@@ -45,7 +49,8 @@ def with_tables(
         "table_alias": "",
         "any_name": "",
         "result_alias": "AS (NAME | QUOTED_NAME | STRING)",
-        "new_name": "NAME | QUOTED_NAME",
+        "new_name": "",
+        "windows": "",
         "table_name": " | ".join(of_table),
         "column_name": " | ".join(columns_of_all),
         "column": "column_name | "
@@ -53,7 +58,7 @@ def with_tables(
         "all_columns": f'({" | ".join(of_table)}) "." "*"',
     }
     # REGEXP and MATCH call functions that SQLite does not have by itself.
-    for keyword in ("WITH", "RECURSIVE", "MATERIALIZED", "REGEXP", "MATCH"):
+    for keyword in ("WITH", "RECURSIVE", "MATERIALIZED", "REGEXP", "MATCH", "WINDOW"):
         rules[keyword] = ""
     text = replace_rules(text, rules)
     if not joins:

@@ -11,14 +11,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from interlock._core import ArgumentError
+from interlock._core import ArgumentError, InternalError
 from interlock.grammars.rules import replace_rules
 
 __all__ = ["with_one_table_each"]
 
 _DEFINITION = re.compile(r"^(_?[a-z][a-z_]*): (.*(?:\n[ \t]+\S.*)*)\n", re.MULTILINE)
 _PART = re.compile(r'"(?:[^"\\]|\\.)*"|\w+')
-_NO_TABLE = "none"
+_NO_TABLE = "no_table"
 _MOST = 12
 """Until FROM a query may be of each table that has its columns, and masks take as many times longer."""
 # Rules that hold queries of any table, and have no columns of their own.
@@ -42,6 +42,9 @@ def with_one_table_each(text: str, tables: Mapping[str, Sequence[str]]) -> str:
     scoped = {"own_table", "column", "column_name", "all_columns"}
     while more := {name for name, body in rules.items() if scoped & _names(body)} - scoped - _AROUND_QUERIES:
         scoped |= more
+    # A copy with the name of another rule would stand in that rule's places, too.
+    if taken := rules.keys() & {f"{name}_of_{scope}" for name in scoped for scope in [*scopes, _NO_TABLE]}:
+        raise InternalError(f"rules have the names of copies for a table: {', '.join(sorted(taken))}")
     made = {}
     for name, body in rules.items():
         if name not in scoped:

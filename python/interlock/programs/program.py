@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeVar, Unpack, overload
 
 from interlock._core import ArgumentError
 from interlock.generators.base import DEFAULT_MAX_TOKENS, TextType
-from interlock.generators.call_arguments.arguments import Prompt, check_max_tokens, check_options
+from interlock.generators.call_arguments.arguments import MISSING, Prompt, check_max_tokens, check_options
 from interlock.generators.call_arguments.prefill_text import prefill_of, without_prefill
 from interlock.generators.call_options import SamplingOptions
 from interlock.generators.error_advice import advice
@@ -297,8 +297,10 @@ class Program:
     def select(self, name: str | None, options: Sequence[str], **sampling: Unpack[SamplingOptions]) -> str: ...
     @overload
     def select(self, name: str | None, options: Mapping[str, T], **sampling: Unpack[SamplingOptions]) -> T: ...
-    def select(self, name: str | None, options: Any, **sampling: Any) -> Any:
+    def select(self, name: Any, options: Any = MISSING, **sampling: Any) -> Any:
         """Have the model choose one of ``options``, write it, and return it. A mapping maps texts to values."""
+        if options is MISSING:
+            raise ArgumentError("the options of the choice are missing: did you mean select(None, [...])?")
         _check_name(name)
         if isinstance(options, str):
             raise ArgumentError("options are a list of texts, not a single text: did you mean [text]?")

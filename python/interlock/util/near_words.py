@@ -6,12 +6,21 @@ All messages that ask "did you mean ...?" look here, so that they agree in what 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+import functools
+import inspect
+import re
+from collections.abc import Callable, Iterable
+from typing import ParamSpec, TypeVar
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 SLIP = 0.6
 """The likeness (that of ``difflib``, from 0 to 1) from which on one word is taken for a slip of another. Where a name
 that nobody knows may be right, callers ask for more.
 """
+_NAMELESS = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+_UNKNOWN = re.compile(r"unexpected keyword argument '([^']*)'$")
 
 
 def nearest(word: str, known: Iterable[str], likeness: float = SLIP) -> str:
@@ -52,3 +61,29 @@ def meant(word: object, known: Iterable[str], likeness: float = SLIP) -> str:
     """
     found = nearest(str(word), known, likeness)
     return f"; did you mean {found!r}?" if found else ""
+
+
+def telling_slips(function: Callable[P, T]) -> Callable[P, T]:
+    """``function``, whose ``TypeError`` for an unknown keyword says which one is probably meant.
+
+    >>> telling_slips(lambda *, whitespace: None)(whitespaces=1)
+    Traceback (most recent call last):
+      ...
+    TypeError: <lambda>() got an unexpected keyword argument 'whitespaces'; did you mean 'whitespace'?
+    """
+
+    @functools.wraps(function)
+    def told(*arguments: P.args, **options: P.kwargs) -> T:
+        try:
+            return function(*arguments, **options)
+        except TypeError as error:
+            found = _UNKNOWN.search(str(error))
+            # An error of what the function calls names a keyword that was not given here.
+            if found is None or found[1] not in options:
+                raise
+            known = [one.name for one in inspect.signature(function).parameters.values() if one.kind not in _NAMELESS]
+            if found[1] in known or not (way := meant(found[1], known)):
+                raise
+            raise TypeError(f"{error}{way}") from None
+
+    return told

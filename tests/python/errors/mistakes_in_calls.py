@@ -208,6 +208,11 @@ GENERATORS = [
     ("program.select('n', 'abc')", Argument, "options are a list of texts .. did you mean [text]?"),
     ("program.select(['a', 'b'], ['a'])", Argument, "the name of a part is a str or None"),
     ("program.select(['a', 'b'], 'n')", Argument, "the name of a part is a str or None"),
+    (
+        "program.select(['a', 'b'])",
+        Argument,
+        "the options of the choice are missing: did you mean select(None, [...])?",
+    ),
     ("program.select('n', [])", Argument, "there are no choices"),
     ("program.select('n', [1, 2])", Argument, "choices are strings, and 1 is none"),
     ("program.call('n', lambda x: x)", Argument, "parameter 'x' .. give it a type"),

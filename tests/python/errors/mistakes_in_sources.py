@@ -29,7 +29,8 @@ SCHEMAS = [
     ("S({'pattern': '(a'})", Pattern, "unterminated group .. (a .. pattern"),
     ("S({'format': 5})", Schema, "a string is expected .. format"),
     ("S({'$ref': 5})", Schema, "a string is expected .. $ref"),
-    ("S({'$ref': '#/$defs/a'})", Schema, "#/$defs/a .. leads nowhere .. nothing at its JSON Pointer"),
+    ("S({'$ref': '#/$defs/a'})", Schema, '#/$defs/a .. leads nowhere .. JSON Pointer; the schema has no "$defs"'),
+    ("S({'$ref': '#/definitions/b', 'type': 'null'})", Schema, 'nothing .. the schema has no "definitions"'),
     (
         "S({'$ref': '#/definitions/a', 'definitons': {'a': {}}})",
         Schema,

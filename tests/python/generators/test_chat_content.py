@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import warnings
 
 import pytest
 from tiny_models import TEMPLATE
@@ -101,6 +102,19 @@ def test_parts_of_another_type_stay_where_the_template_reads_parts():
 def test_a_content_that_nothing_reads(template, content, said):
     with pytest.raises(interlock.ArgumentError, match=said):
         messages_for(template, [CHAT[0], {"role": "user", "content": content}], rendering(template))
+
+
+def test_a_role_that_the_template_does_not_name_warns_once():
+    chat = [{"role": "user", "content": "Hi"}, {"role": "wizard", "content": "Ho"}]
+    named = BOTH.replace("{% endfor %}{% endif %}", "{% endfor %}{% endif %}{# wizard #}")
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        for template in (BOTH, BOTH, named):
+            messages_for(template, chat, rendering(template))
+            messages_for(template, CHAT, rendering(template))
+    assert [str(one.message).partition(":")[0] for one in seen] == [
+        "message 1 has the role 'wizard', which the model's chat template does not name"
+    ]
 
 
 def test_a_message_that_the_template_writes_in_no_form():

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 
 import pytest
 
 import interlock
-from interlock import ArgumentError, grammars
+from interlock import ArgumentError, InternalError, grammars
+from interlock.grammars.sql_one_table import with_one_table_each
 
 SCHOOL = {"student": ["name", "age", "city"], "city": ["name", "mayor"], "order": ["select", "age"]}
 
@@ -102,6 +104,60 @@ def test_no_column_of_another_table_in_random_statements(database, byte_vocabula
             database.execute("EXPLAIN " + statement, bound)
         except sqlite3.Error as error:
             assert "no such column" not in str(error) and "no column named" not in str(error), statement
+
+
+@pytest.mark.parametrize(
+    ("tables", "options"),
+    [
+        (SCHOOL, {"statements": ["select"]}),
+        (SCHOOL, {"spelling": "any"}),
+        (SCHOOL, {"functions": ["rank", "lag"], "statements": ["select"], "spelling": "any"}),
+        ({"student": ["name", "age"]}, {"functions": ["row_number"], "statements": ["select"]}),
+        ({"student": ["name", "age"]}, {"max_depth": 1}),
+    ],
+    ids=str,
+)
+def test_sqlite_reads_random_statements(database, byte_vocabulary, tables, options):
+    """What SQLite says against a statement is about its meaning, never about its syntax: see the page of grammars."""
+    meanings = re.compile(
+        r"misuse of (aggregate|window)( function)?|table \w+ has \d+ columns but|\d+ values for \d+ columns"
+        r"|SELECTs to the left and right of|sub-select returns|row value misused|all VALUES must have the same"
+        r"|a GROUP BY clause is required before HAVING|\d+(st|nd|rd|th) (ORDER|GROUP) BY term|frame "
+        r"|no tables specified|ON CONFLICT clause does not match",
+        re.IGNORECASE,
+    )
+    index = interlock.Index.from_grammar(grammars.sql(tables, joins=False, **options), byte_vocabulary)
+    for seed in range(40):
+        statement = byte_vocabulary.decode(index.sample(seed, max_tokens=40)).decode()
+        try:
+            database.execute("EXPLAIN " + statement)
+        except sqlite3.Error as error:
+            assert meanings.match(str(error)), (statement, str(error))
+
+
+@pytest.mark.parametrize("joins", [False, True])
+@pytest.mark.parametrize("options", [{}, {"max_depth": 2}, {"spelling": "any"}], ids=str)
+def test_windows_stand_behind_over_alone_and_have_no_names(database, options, joins):
+    grammar = grammars.sql(SCHOOL, joins=joins, **options)
+    for right in ("SELECT count(*) OVER (ORDER BY age) FROM student", "SELECT row_number() OVER (ORDER BY 1)"):
+        database.execute("EXPLAIN " + right)
+        assert grammar.accepts(right), right
+    for wrong in (
+        "SELECT () () OVER (ORDER BY 1) FROM student",
+        "SELECT (ROWS UNBOUNDED PRECEDING)() OVER (ORDER BY 1)",
+        "SELECT count(*) OVER nope FROM student",
+    ):
+        with pytest.raises(sqlite3.OperationalError):
+            database.execute("EXPLAIN " + wrong)
+        assert not grammar.accepts(wrong), wrong
+    assert not grammar.accepts("SELECT count(*) OVER w FROM student WINDOW w AS (ORDER BY age)")
+
+
+def test_no_copy_of_a_rule_has_the_name_of_another_one():
+    text = "start: query\nquery: column window_of_a\ncolumn: window_of_a\nwindow_of_a: /x/\nwindow: column\n"
+    text += "".join(f"{name}: query\n" for name in ("select", "_tables", "table", "join", "join_condition"))
+    with pytest.raises(InternalError, match="window_of_a"):
+        with_one_table_each(text, {"T": ["C"]})
 
 
 def test_twelve_tables_that_share_their_columns_keep_within_the_limits(byte_vocabulary):

@@ -126,6 +126,8 @@ def test_options_of_a_wrong_type():
         grammars.sql(statements="select")
     with pytest.raises(TypeError, match="spelling must be a str or None, not int"):
         grammars.sql(spelling=1)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'table'; did you mean 'tables'"):
+        grammars.sql(table=TABLES)
 
 
 def test_letters_that_only_other_scripts_fold_are_no_keywords():

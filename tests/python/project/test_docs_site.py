@@ -113,10 +113,29 @@ def test_every_option_is_on_the_page():
                 continue
             said = f"docs/options.md has no row for `{parameter}` of {function.__qualname__}"
             assert parameter in named or parameter in ("self", "cls"), said
+
+
+def test_the_commands_of_every_option_are_on_the_page():
+    """In docs/options.md, a row of an option names the commands that have it, as the parser says."""
+    have: dict[str, set[str]] = {}
     for command, (_, options) in commands().items():
         for option in options:
             if option.names:
-                assert option.names[-1] in named, f"docs/options.md has no row for `{option.names[-1]}` of {command}"
+                have.setdefault(option.names[-1], set()).add(command)
+    # Which commands a table is for, unless it has a column for them.
+    of_tables = {"Every command": set(commands()), "Commands that take a source": have["--schema-key"]}
+    page = (DOCS / "options.md").read_text(encoding="utf-8").partition("\n## The command line\n")[2]
+    rows: dict[str, set[str]] = {}
+    for title, header, body in re.findall(r"^(.+):\n\n\| (.*) \|\n\|[-|]+\n((?:\|.*\n)+)", page, re.MULTILINE):
+        has_column = header.split(" | ")[1] == "of"
+        for line in body.splitlines():
+            cells = line.strip("| ").split(" | ")
+            said = set(re.findall(r"`([\w-]+)`", cells[1])) if has_column else of_tables[title]
+            rows |= {name: said for name in re.findall(r"`(--[\w-]+)`", cells[0])}
+    for name in sorted(have.keys() | rows.keys()):
+        assert name in rows, f"docs/options.md has no row for `{name}` of {', '.join(sorted(have[name]))}"
+        said, found = sorted(rows[name]), sorted(have.get(name, ()))
+        assert said == found, f"docs/options.md: the row of `{name}` is for {said}, and the parser has it in {found}"
 
 
 def test_every_limit_is_on_the_page():

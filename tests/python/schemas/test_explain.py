@@ -330,6 +330,9 @@ def test_every_format_asserts_in_every_draft():
         "docs/json-schema.md names each format in one row of its table of drafts (| draft | formats |); not so: "
         f"{sorted(set(rows) ^ set(known)) or 'a format that stands there twice'}"
     )
+    counted = f"- {len(known)} formats of JSON Schema are asserted in every draft"
+    changes = (page.parents[1] / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert counted in changes, f"CHANGELOG.md says how many formats there are: write {counted!r} there"
     drafts = ["http://json-schema.org/draft-0%s/schema#" % n for n in "467"]
     drafts += ["https://json-schema.org/draft/%s/schema" % n for n in ("2019-09", "2020-12")]
     for name, hint in FORMAT_HINTS.items():

@@ -12,6 +12,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from interlock._core import ArgumentError
+from interlock.generators.call_arguments.arguments import ROLES
+from interlock.util.caller_warnings import warn_caller
+from interlock.util.quoting import quoted
 
 __all__ = ["messages_for", "templated"]
 
@@ -43,6 +46,7 @@ def messages_for(template: str, messages: Messages, render: Render | None) -> Me
     texts alone are read. ``template`` is the template's text, under which the answers are kept.
 
     ``ArgumentError`` names the message whose parts are no text, or whose content the template writes in neither form.
+    A role that neither is usual nor stands in the template warns, the first time.
     """
     for i, message in enumerate(messages):
         _check(i, message.get("content"))
@@ -52,12 +56,28 @@ def messages_for(template: str, messages: Messages, render: Render | None) -> Me
     key = (template, *map(_kind, messages))
     known = _known.get(key)  # Held here: another thread may clear what is kept.
     if known is None:
+        _warn_of_roles(template, messages)
         known = _forms(messages, render)
         if len(_known) >= _KEPT:
             _known.clear()
         _known[key] = known
     forms, is_rendered = known
     return [_fitted(i, message, forms[i], is_rendered) for i, message in enumerate(messages)]
+
+
+def _warn_of_roles(template: str, messages: Messages) -> None:
+    """Warn of a role that the template does not name: it leaves such a message out, or writes a turn that the model was
+    hardly trained on.
+    """
+    for i, message in enumerate(messages):
+        role = str(message.get("role"))
+        if role not in ROLES and role not in template:
+            warn_caller(
+                f"message {i} has the role {quoted(role)}, which the model's chat template does not name: it may leave "
+                "the message out, and the model may not know such turns. Usual roles are system, user, assistant, tool",
+                UserWarning,
+            )
+            return
 
 
 def _check(i: int, content: Any) -> None:

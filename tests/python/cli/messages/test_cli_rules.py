@@ -21,15 +21,19 @@ from interlock.cli.terminal.suggest import SYNONYMS
 FOLDERS = [
     ["check", "schemas", "good.json"],
     ["check", "order.json", "good.json", "-t", "schemas"],
+    ["check", "order.json", "good.json", "--junit", "schemas"],
     ["check", "schema:@schemas", "good.json"],
     ["inspect", "schemas"],
+    ["inspect", "order.json", "-t", "schemas"],
     ["inspect", "list.gbnf", "--grammar", "a=schemas"],
     ["sample", "schemas"],
+    ["sample", "order.json", "-t", "schemas"],
     ["draw", "schemas", "-o", "a.svg"],
     ["draw", "order.json", "-o", "schemas"],
     ["draw", "order.json", "--format", "svg", "-o", "schemas"],
     ["trace", "schemas", "good.json"],
     ["trace", "order.json", "schemas"],
+    ["trace", "order.json", "good.json", "-t", "schemas"],
     ["trace", "order.json", "--logprobs", "schemas"],
     ["trace", "order.json", "good.json", "-o", "schemas"],
     ["diff", "schemas", "order.json"],
@@ -42,9 +46,12 @@ FOLDERS = [
     ["vocab", "schemas"],
     ["vocab", "bytes", "-o", "schemas"],
     ["bench", "schemas"],
+    ["bench", "order.json", "-t", "schemas"],
 ]
 #: A file in the place of a folder.
 FILES = [["verify", "order.json"], ["precompute", "schemas", "-t", "bytes", "-o", "order.json"]]
+#: Arguments that may be a folder: `check` reads the documents inside.
+TAKE_FOLDERS = {("check", "given")}
 
 
 @pytest.mark.parametrize("args", [*FOLDERS, *FILES], ids=" ".join)
@@ -115,11 +122,21 @@ def test_arguments_that_name_files_are_known():
     assert files > set(WRITTEN)
 
 
-def test_every_command_that_reads_files_is_given_a_folder():
+def test_every_file_of_a_command_is_given_a_folder():
     takes = {
-        name for name in COMMANDS if any(action.dest in NAMES_OF_FILES for action in command_parser(name)._actions)
+        (name, action.dest)
+        for name in COMMANDS
+        for action in command_parser(name)._actions
+        if action.dest in NAMES_OF_FILES
     }
-    assert {args[0] for args in (*FOLDERS, *FILES)} >= takes, "FOLDERS has a row for each file of a command"
+    given = set()
+    for wrong, rows in (("schemas", FOLDERS), ("order.json", FILES)):
+        for name, *args in rows:
+            for argument, value in vars(command_parser(name).parse_args(args)).items():
+                if value == wrong or isinstance(value, list) and wrong in value:
+                    given.add((name, argument))
+    missing = sorted(takes - given - TAKE_FOLDERS)
+    assert not missing, f"FOLDERS has no row with `schemas` in the place of these arguments of commands: {missing}"
 
 
 def test_quiet(shelf):
