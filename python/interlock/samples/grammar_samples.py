@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 
 import interlock
+from interlock.samples.next_kinds import is_free, other_kind, takes_words
 from interlock.samples.shortest_way import guide_of_shortest_way
 
 __all__ = ["example_of_grammar", "keywords_of"]
@@ -27,12 +28,8 @@ CLOSERS = b")]};\"'`>"
 OPENERS = b"([{<\"'`"
 BLANKS = b" \t\r\n"
 SEPARATORS = b",;:"
-MOST_LETTERS = 20
-"""Small letters that may come where a word is none of the things that may."""
 KEYWORD = 0.3
 """How often a word is a keyword of the grammar, where words may come: a name takes the same letters."""
-FREE = 80
-"""Printable characters of ASCII that may come in free text; there are 95."""
 
 
 def keywords_of(grammar: str) -> list[str]:
@@ -94,8 +91,9 @@ class _Walk:
             is_late = guide.num_tokens >= (LATEST if takes_words(allowed) else 2) * self.long
             if is_late and self._shortest():
                 continue
-            if not self._word(allowed):
-                byte = self._byte(allowed)
+            other = None if self.fresh or guide.num_tokens >= self.long else other_kind(guide, self.rng, allowed)
+            if other is not None or not self._word(allowed):
+                byte = self._byte(allowed) if other is None else other
                 was_blank = guide.tokens[-1:] == [0x20]
                 guide.advance(byte)
                 if byte in SEPARATORS or was_blank and not chr(byte).isalnum() and byte not in OPENERS:
@@ -194,23 +192,13 @@ class _Walk:
         else:
             # A number or a word goes on for a while; then something else is tried, and a list ends.
             others = plain - letters
-            if not others or chr(self.guide.tokens[-1] if self.guide.tokens else 0).isalnum():
+            if chr(self.guide.tokens[-1] if self.guide.tokens else 0).isalnum():
                 others |= allowed & set(BLANKS[:1])
             others -= {*OPENERS, *SEPARATORS} if late else set()
             goes_on = letters if self.rng.random() < (0.4 if late else 0.7) else others
             choice = _first(goes_on, letters, plain - set(OPENERS), plain, allowed & set(BLANKS[:1]), allowed)
         self.fresh = False
         return self.rng.choice(sorted(choice))
-
-
-def takes_words(allowed: set[int]) -> bool:
-    """Whether most letters may come."""
-    return sum(byte in allowed for byte in range(0x61, 0x7B)) > MOST_LETTERS
-
-
-def is_free(allowed: set[int]) -> bool:
-    """Whether nearly every character of a keyboard may come, as in a string, a comment or a text between tags."""
-    return 0x20 in allowed and sum(0x20 <= byte < 0x7F for byte in allowed) >= FREE
 
 
 def ending(guide: interlock.Guide, allowed: set[int]) -> int | None:
