@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 
 import interlock
-from interlock.samples.next_kinds import is_free, other_kind, takes_words
+from interlock.samples.next_kinds import is_free, other_kind, takes_words, without_comments
 from interlock.samples.shortest_way import guide_of_shortest_way
 
 __all__ = ["example_of_grammar", "keywords_of"]
@@ -28,6 +28,10 @@ CLOSERS = b")]};\"'`>"
 OPENERS = b"([{<\"'`"
 BLANKS = b" \t\r\n"
 SEPARATORS = b",;:"
+BLANK = 0.5
+"""How often a blank comes behind a word where no other word may."""
+WITH_COMMENTS = 0.1
+"""How often comments may be written."""
 KEYWORD = 0.3
 """How often a word is a keyword of the grammar, where words may come: a name takes the same letters."""
 
@@ -43,17 +47,25 @@ def keywords_of(grammar: str) -> list[str]:
 
 
 def example_of_grammar(
-    index: interlock.Index, rng: random.Random, words: Sequence[str], keywords: Sequence[str] = ()
+    index: interlock.Index,
+    rng: random.Random,
+    words: Sequence[str],
+    keywords: Sequence[str] = (),
+    comments: Sequence[bytes] = (),
 ) -> bytes | None:
     """A text that ``index``, an index over bytes, accepts; ``None`` if ``TRIES`` ways came to no end.
 
     ``words`` are put where most letters are allowed, and sometimes one of ``keywords``, which a name there would hardly
-    ever spell. Costs at most a few thousand masks, milliseconds for most.
+    ever spell. Few texts have one of the ``comments``, the marks that begin one.
+
+    Costs at most a few thousand masks, milliseconds for most.
     """
     for attempt in range(TRIES):
         # Later tries give up wishes: the first may need a long text, the last may write anything.
         long = LONG if attempt < TRIES // 2 else LONG // 4
-        found = _Walk(index.guide(), rng, words, keywords, long).whole()
+        walk = _Walk(index.guide(), rng, words, keywords, long)
+        walk.comments = comments if rng.random() >= WITH_COMMENTS else ()
+        found = walk.whole()
         if found is not None:
             return found
     return None
@@ -69,6 +81,8 @@ class _Walk:
         self.fresh = False
         """Whether a word was written just now, which nothing should make longer."""
         self.searches = 0
+        self.comments: Sequence[bytes] = ()
+        """Marks that are not written where anything else may come, since they begin a comment."""
 
     def whole(self) -> bytes | None:
         """The text of one walk; ``None`` where only special tokens go on, or it grows too long."""
@@ -84,6 +98,8 @@ class _Walk:
             allowed = {token for token in guide.allowed_token_ids().tolist() if token < 256}
             if not allowed and not guide.is_accepting:
                 return None  # Only special tokens go on, which no byte spells.
+            if self.comments and not is_free(allowed):
+                allowed = without_comments(guide, allowed, self.comments)
             if guide.is_accepting and self._stops(allowed):
                 return self._ended()
             if self.fresh and (self.guide.num_tokens >= self.long or self.rng.random() < 0.3) and self._leave(allowed):
@@ -194,6 +210,8 @@ class _Walk:
             others = plain - letters
             if chr(self.guide.tokens[-1] if self.guide.tokens else 0).isalnum():
                 others |= allowed & set(BLANKS[:1])
+            if others - {*plain} and not letters and self.rng.random() < BLANK:
+                others = allowed & set(BLANKS[:1])  # Between two words; a mark or a comment could stand there as well.
             others -= {*OPENERS, *SEPARATORS} if late else set()
             goes_on = letters if self.rng.random() < (0.4 if late else 0.7) else others
             choice = _first(goes_on, letters, plain - set(OPENERS), plain, allowed & set(BLANKS[:1]), allowed)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Collection
 
 import interlock
 
-__all__ = ["is_free", "other_kind", "takes_words"]
+__all__ = ["comment_marks", "is_free", "other_kind", "takes_words", "without_comments"]
 
 MOST_LETTERS = 20
 """Small letters that may come where a word is none of the things that may."""
@@ -52,3 +53,37 @@ def other_kind(guide: interlock.Guide, rng: random.Random, allowed: set[int], bu
         return None
     kind = rng.choice(list(kinds.values()))
     return None if takes_words(kind) else rng.choice(kind)
+
+
+_COMMENTS = {
+    b"//": r"\\/\\/|CPP_COMMENT",
+    b"/*": r"\\/\\\*|\bC_COMMENT",
+    b"--": r"--\[\^|--\.\*|SQL_COMMENT",
+    b"#": r"#\[\^|#\.\*|SH_COMMENT",
+}
+"""How a comment begins, and what a grammar that has it writes in its terminals."""
+
+
+def comment_marks(grammar: str) -> list[bytes]:
+    """What the comments of a grammar begin with, as far as it is one of the usual marks.
+
+    >>> comment_marks(r"COMMENT: /#[^\\n]*/")
+    [b'#']
+    """
+    return [mark for mark, pattern in _COMMENTS.items() if re.search(pattern, grammar)]
+
+
+def without_comments(guide: interlock.Guide, allowed: set[int], marks: Collection[bytes]) -> set[int]:
+    """The bytes that neither begin a comment nor lead to nothing else; all of them where no others are allowed."""
+    last = bytes(token for token in guide.tokens[-1:] if token < 0x80)
+    left = set(allowed)
+    for byte in {part for mark in marks for part in mark} & allowed:
+        if bytes([byte]) in marks or last + bytes([byte]) in marks:
+            left.discard(byte)
+            continue
+        seconds = {mark[1] for mark in marks if mark[0] == byte and len(mark) == 2}
+        guide.advance(byte)
+        if seconds and set(guide.allowed_token_ids().tolist()) <= seconds:
+            left.discard(byte)
+        guide.rollback(1)
+    return left or allowed

@@ -28,7 +28,7 @@ from interlock.samples.grammar_samples import (
     go_shortest_way,
     keywords_of,
 )
-from interlock.samples.next_kinds import other_kind, takes_words
+from interlock.samples.next_kinds import comment_marks, other_kind, takes_words
 
 WORDS = (
     "amber apple autumn basil bridge candle cedar cloud copper coral cotton dawn delta ember fern field forest garden "
@@ -78,7 +78,8 @@ def example(recipe: Recipe, rng: random.Random, keywords: Sequence[str] = ()) ->
     if recipe.method == "from_choices":
         return str(rng.choice(recipe.source)).encode()
     if recipe.method == "from_grammar":
-        return example_of_grammar(recipe.compile(), rng, WORDS, keywords or keywords_of(recipe.source))
+        wanted = keywords or keywords_of(recipe.source)
+        return example_of_grammar(recipe.compile(), rng, WORDS, wanted, comment_marks(recipe.source))
     own, plain = recipe.compile(), everyday(recipe)
     for attempt in range(TRIES):
         writer = _Writer((plain if attempt < TRIES - 2 else own).guide(), rng, recipe, bold=attempt < TRIES // 2)

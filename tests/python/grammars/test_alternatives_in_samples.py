@@ -64,6 +64,13 @@ def test_each_alternative_of_a_pattern(pattern, parts):
     assert [part for part in parts if not any(re.search(part, text) for text in texts)] == []
 
 
+@pytest.mark.parametrize(("comment", "mark"), [(r"/--[^\n]*/", "--"), (r"/#[^\n]*/", "#"), (r"/\/\*[^*]*\*\//", "/*")])
+def test_few_texts_have_comments(comment, mark):
+    grammar = QUERY + f"COMMENT: {comment}\n%ignore COMMENT\n"
+    texts = drawn(interlock.Index.from_grammar(grammar, byte_vocabulary()))
+    assert 1 <= sum(mark in text for text in texts) <= 20
+
+
 def test_a_class_of_characters_is_one_kind():
     texts = drawn(interlock.Index.from_regex(r"[a-z0-9_.*+-]{3,20}", byte_vocabulary()))
     assert sum(bool(re.match(r"[a-z0-9]{3}", text)) for text in texts) > 90
