@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
 from interlock.explain.document import Member, Node
+from interlock.explain.references import Place, enter
 from interlock.explain.validator import Outcome, Problem, Step
 from interlock.explain.wording import ARTICLES, either, listed, literal, shown, subject
 from interlock.util.json_pointer import escaped
@@ -400,8 +401,33 @@ def _here(step: Step) -> list[Problem]:
     return [p for p in step.out.problems if p.pointer == step.pointer]
 
 
+_HOW_MANY = ("required", "dependentRequired", "minProperties", "maxProperties")
+"""Keywords that look at no key's value: where they fail, the same keys are evaluated as where they hold."""
+
+
+def _only_keys_are_missing(step: Step) -> bool:
+    """Whether nothing is wrong with the object itself but which keys it has, by schemas that apply to it anyway. Where
+    an alternative fails, another could have evaluated more keys.
+    """
+    found = _here(step)
+    places = {str(place) for place in _applied(step, step.schema, step.place, 0)} if found else set()
+    return all(p.keyword in _HOW_MANY and p.schema.rpartition("/")[0] in places for p in found)
+
+
+def _applied(step: Step, schema: Any, place: Place, depth: int) -> Iterator[Place]:
+    """The places of a schema and of those that it applies to the same value, whatever that is."""
+    if not isinstance(schema, dict) or depth > 8:
+        return
+    place = enter(schema, place)
+    yield place
+    for i, part in enumerate(schema.get("allOf", [])):
+        yield from _applied(step, part, place.at("allOf", i), depth + 1)
+    if isinstance(name := schema.get("$ref"), str) and (found := step.all.references.find(name, place)):
+        yield from _applied(step, *found, depth + 1)
+
+
 def _unevaluated_properties(step: Step, schema: Any) -> None:
-    if step.node.kind != "object" or step.out.unsure or _here(step):
+    if step.node.kind != "object" or step.out.unsure or not _only_keys_are_missing(step):
         return
     for member in step.node.members:
         if member.key in step.out.keys:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 
 import interlock
+from interlock.samples.next_kinds import is_free, other_kind, takes_words, without_comments
 from interlock.samples.shortest_way import guide_of_shortest_way
 
 __all__ = ["example_of_grammar", "keywords_of"]
@@ -27,12 +28,12 @@ CLOSERS = b")]};\"'`>"
 OPENERS = b"([{<\"'`"
 BLANKS = b" \t\r\n"
 SEPARATORS = b",;:"
-MOST_LETTERS = 20
-"""Small letters that may come where a word is none of the things that may."""
+BLANK = 0.5
+"""How often a blank comes behind a word where no other word may."""
+WITH_COMMENTS = 0.1
+"""How often comments may be written."""
 KEYWORD = 0.3
 """How often a word is a keyword of the grammar, where words may come: a name takes the same letters."""
-FREE = 80
-"""Printable characters of ASCII that may come in free text; there are 95."""
 
 
 def keywords_of(grammar: str) -> list[str]:
@@ -46,17 +47,25 @@ def keywords_of(grammar: str) -> list[str]:
 
 
 def example_of_grammar(
-    index: interlock.Index, rng: random.Random, words: Sequence[str], keywords: Sequence[str] = ()
+    index: interlock.Index,
+    rng: random.Random,
+    words: Sequence[str],
+    keywords: Sequence[str] = (),
+    comments: Sequence[bytes] = (),
 ) -> bytes | None:
     """A text that ``index``, an index over bytes, accepts; ``None`` if ``TRIES`` ways came to no end.
 
     ``words`` are put where most letters are allowed, and sometimes one of ``keywords``, which a name there would hardly
-    ever spell. Costs at most a few thousand masks, milliseconds for most.
+    ever spell. Few texts have one of the ``comments``, the marks that begin one.
+
+    Costs at most a few thousand masks, milliseconds for most.
     """
     for attempt in range(TRIES):
         # Later tries give up wishes: the first may need a long text, the last may write anything.
         long = LONG if attempt < TRIES // 2 else LONG // 4
-        found = _Walk(index.guide(), rng, words, keywords, long).whole()
+        walk = _Walk(index.guide(), rng, words, keywords, long)
+        walk.comments = comments if rng.random() >= WITH_COMMENTS else ()
+        found = walk.whole()
         if found is not None:
             return found
     return None
@@ -72,6 +81,8 @@ class _Walk:
         self.fresh = False
         """Whether a word was written just now, which nothing should make longer."""
         self.searches = 0
+        self.comments: Sequence[bytes] = ()
+        """Marks that are not written where anything else may come, since they begin a comment."""
 
     def whole(self) -> bytes | None:
         """The text of one walk; ``None`` where only special tokens go on, or it grows too long."""
@@ -87,6 +98,8 @@ class _Walk:
             allowed = {token for token in guide.allowed_token_ids().tolist() if token < 256}
             if not allowed and not guide.is_accepting:
                 return None  # Only special tokens go on, which no byte spells.
+            if self.comments and not is_free(allowed):
+                allowed = without_comments(guide, allowed, self.comments)
             if guide.is_accepting and self._stops(allowed):
                 return self._ended()
             if self.fresh and (self.guide.num_tokens >= self.long or self.rng.random() < 0.3) and self._leave(allowed):
@@ -94,8 +107,9 @@ class _Walk:
             is_late = guide.num_tokens >= (LATEST if takes_words(allowed) else 2) * self.long
             if is_late and self._shortest():
                 continue
-            if not self._word(allowed):
-                byte = self._byte(allowed)
+            other = None if self.fresh or guide.num_tokens >= self.long else other_kind(guide, self.rng, allowed)
+            if other is not None or not self._word(allowed):
+                byte = self._byte(allowed) if other is None else other
                 was_blank = guide.tokens[-1:] == [0x20]
                 guide.advance(byte)
                 if byte in SEPARATORS or was_blank and not chr(byte).isalnum() and byte not in OPENERS:
@@ -194,23 +208,15 @@ class _Walk:
         else:
             # A number or a word goes on for a while; then something else is tried, and a list ends.
             others = plain - letters
-            if not others or chr(self.guide.tokens[-1] if self.guide.tokens else 0).isalnum():
+            if chr(self.guide.tokens[-1] if self.guide.tokens else 0).isalnum():
                 others |= allowed & set(BLANKS[:1])
+            if others - {*plain} and not letters and self.rng.random() < BLANK:
+                others = allowed & set(BLANKS[:1])  # Between two words; a mark or a comment could stand there as well.
             others -= {*OPENERS, *SEPARATORS} if late else set()
             goes_on = letters if self.rng.random() < (0.4 if late else 0.7) else others
             choice = _first(goes_on, letters, plain - set(OPENERS), plain, allowed & set(BLANKS[:1]), allowed)
         self.fresh = False
         return self.rng.choice(sorted(choice))
-
-
-def takes_words(allowed: set[int]) -> bool:
-    """Whether most letters may come."""
-    return sum(byte in allowed for byte in range(0x61, 0x7B)) > MOST_LETTERS
-
-
-def is_free(allowed: set[int]) -> bool:
-    """Whether nearly every character of a keyboard may come, as in a string, a comment or a text between tags."""
-    return 0x20 in allowed and sum(0x20 <= byte < 0x7F for byte in allowed) >= FREE
 
 
 def ending(guide: interlock.Guide, allowed: set[int]) -> int | None:

@@ -27,8 +27,8 @@ from interlock.samples.grammar_samples import (
     example_of_grammar,
     go_shortest_way,
     keywords_of,
-    takes_words,
 )
+from interlock.samples.next_kinds import comment_marks, other_kind, takes_words
 
 WORDS = (
     "amber apple autumn basil bridge candle cedar cloud copper coral cotton dawn delta ember fern field forest garden "
@@ -78,7 +78,8 @@ def example(recipe: Recipe, rng: random.Random, keywords: Sequence[str] = ()) ->
     if recipe.method == "from_choices":
         return str(rng.choice(recipe.source)).encode()
     if recipe.method == "from_grammar":
-        return example_of_grammar(recipe.compile(), rng, WORDS, keywords or keywords_of(recipe.source))
+        wanted = keywords or keywords_of(recipe.source)
+        return example_of_grammar(recipe.compile(), rng, WORDS, wanted, comment_marks(recipe.source))
     own, plain = recipe.compile(), everyday(recipe)
     for attempt in range(TRIES):
         writer = _Writer((plain if attempt < TRIES - 2 else own).guide(), rng, recipe, bold=attempt < TRIES // 2)
@@ -160,7 +161,9 @@ class _Writer:
             allowed = self.allowed() - {256}
             ends = may_end()
             inside = bool(allowed) and all(0x80 <= byte < 0xC0 for byte in allowed)
-            if ends and not inside and (not allowed or length >= least and self.rng.random() < 0.15 + length / 16):
+            long_number = length > 2 and all(0x30 <= byte <= 0x39 for byte in self.guide.tokens[-3:])
+            chance = 1.0 if long_number and not takes_words(allowed) else 0.15 + length / 16
+            if ends and not inside and (not allowed or length >= least and self.rng.random() < chance):
                 return
             if not allowed or length > MOST + least:
                 if ends and not inside:
@@ -170,13 +173,18 @@ class _Writer:
             if is_whole and fresh and enough and not ends and self.leave(allowed):
                 part, words, fresh = self.guide.num_tokens, 0, False
                 continue
+            late = self.guide.num_tokens - part > LONG + least
+            if not (late or fresh or inside):
+                other = other_kind(self.guide, self.rng, allowed, b"" if is_whole else b'"\\')
+                if other is not None:
+                    self.guide.advance(other)
+                    continue
             fits = takes_words(allowed) and not inside and (words < 3 or length < least) and not fresh
             before = self.guide.num_tokens
             if fits and self.rng.random() < 0.85 and self.put(self.rng.choice(WORDS)):
                 part = part if words else before
                 words, fresh = words + 1, True
                 continue
-            late = self.guide.num_tokens - part > LONG + least
             byte = self.nearest_end(allowed) if late else self.likely(allowed, length, fresh)
             self.guide.advance(byte)
             fresh = False

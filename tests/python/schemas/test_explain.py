@@ -189,6 +189,25 @@ def test_keywords(schema, text, message):
     assert message in said(schema, text)[0]
 
 
+ONE_KEY = {"type": "object", "properties": {"q": {"type": "integer"}}, "required": ["q"]}
+EXTRA = ["`q` is missing; it is required", "`x` is no property here; allowed: q"]
+
+
+@pytest.mark.parametrize(
+    ("schema", "messages"),
+    [
+        (ONE_KEY, EXTRA),
+        ({"$ref": "#/$defs/one", "$defs": {"one": ONE_KEY}}, EXTRA),
+        ({"allOf": [ONE_KEY]}, EXTRA),
+        # What the alternative would evaluate is not known where none fits.
+        ({"anyOf": [ONE_KEY, {"properties": {"x": {"minimum": 2}}, "required": ["x", "y"]}]}, None),
+    ],
+)
+def test_a_key_that_nothing_evaluates_is_named_beside_one_that_is_missing(schema, messages):
+    found = said({**schema, "unevaluatedProperties": False}, '{"x": 1}')
+    assert found == messages if messages else not any("is no property" in message for message in found)
+
+
 def test_other_documents_and_metaschemas():
     schema = {"properties": {"a": {"$ref": "urn:other#/$defs/n"}}}
     documents = {"urn:other": {"$defs": {"n": {"type": "integer", "minimum": 3}}}}

@@ -241,6 +241,7 @@ def _compare_tools(
 def _quick(read: list[sources.Source], indexes: tuple[interlock.Index, interlock.Index]) -> tuple[Found, list[bool]]:
     """What the keywords of two schemas say of each side, and texts that a search finds where they do not."""
     from interlock.cli.comparing import grammar_changes  # It needs the reader of drawings.
+    from interlock.cli.comparing.rule_inclusion.derived_texts import derived_texts
 
     vocabulary, values = indexes[0].vocabulary, []
     included = [grammar_changes.accepts_all(read[side], read[1 - side], vocabulary).holds for side in (0, 1)]
@@ -253,7 +254,8 @@ def _quick(read: list[sources.Source], indexes: tuple[interlock.Index, interlock
             is_plain = not _spells_constants(read[side].options)
             included[side] = Inclusion(*pair, less.accepts_less, any_order, is_plain=is_plain).holds()
             values += less.witnesses
-    return search(indexes, (whole(read[0]), whole(read[1])), included, values), included
+    texts = derived_texts(read[0], read[1], vocabulary)
+    return search(indexes, (whole(read[0]), whole(read[1])), included, values, texts), included
 
 
 def _are_comparable(read: list[sources.Source], indexes: tuple[interlock.Index, interlock.Index]) -> bool:
@@ -320,9 +322,19 @@ def _exact(read: list[sources.Source], indexes: tuple[interlock.Index, interlock
                 break
             out.cause = f"more than {out.states} pairs of states" + _open_parts(read)
         except interlock.UnsupportedError as error:
-            out.is_exact, out.cause = False, str(error)
+            out.is_exact, out.cause = False, _without_automaton(read) or str(error)
             break
     return out
+
+
+def _without_automaton(read: list[sources.Source]) -> str:
+    """Why two grammars have no exact comparison; nothing for other sources."""
+    if any(source.kind != "grammar" or source.compiled is not None for source in read):
+        return ""
+    names = [name for name in map(recursion.recursive_rule, read) if name is not None]
+    if names:
+        return f"the rule {names[0]} recurses, and such a grammar has no finite automaton"
+    return "grammars are compared by their rules, and by texts that are tried"
 
 
 def _open_parts(read: list[sources.Source]) -> str:

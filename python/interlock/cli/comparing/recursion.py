@@ -29,6 +29,25 @@ def recurses(source: Source) -> bool:
         return False
 
 
+def recursive_rule(source: Source) -> str | None:
+    """A rule of a grammar that leads back to itself; ``None`` where there is none, and for other sources."""
+    if source.kind != "grammar" or source.compiled is not None:
+        return None
+    from interlock.drawing.grammar_outline import outline  # The reader of drawings, for grammars alone.
+
+    rules = outline(source.text, source.options["syntax"]).definitions
+    names = {name: {other for part in rule.names for other in part} for name, rule in rules.items()}
+    for name in names:
+        reached, waiting = set[str](), [name]
+        while waiting:
+            new = names.get(waiting.pop(), set()) - reached
+            reached |= new
+            waiting += new
+        if name in reached:
+            return name
+    return None
+
+
 def _reaches_itself(root: Any, references: References) -> bool:
     """A walk in depth: a schema that is still being walked when it is met again contains itself."""
     open_now, done = set(), set()

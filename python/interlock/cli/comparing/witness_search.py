@@ -136,6 +136,8 @@ def search(
         return run.found
     for text in texts:
         run.found.plausible += run.offer(text)
+        if run.is_over:
+            break
     if run.found.is_complete:
         return run.found
     recipes = [Recipe.of(index) for index in indexes]

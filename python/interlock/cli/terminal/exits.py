@@ -244,6 +244,9 @@ def _remedy(error: BaseException) -> str:
         return "--limit max_flat_states=N raises it; --whitespace compact makes fewer states of a schema"
     if getattr(error, "is_highest", False):
         return f"a smaller source: {error.limit} is as far as --limit goes here"  # type: ignore[attr-defined]
+    if isinstance(error, interlock.LimitError) and error.field == "max_depth":
+        deepest = 10_000 if "nesting of groups" in str(error) else 2_000
+        return f"--limit max_depth=N raises it, up to {deepest}"
     if isinstance(error, interlock.LimitError) and error.field:
         return f"--limit {error.field}=N raises it, if the source may take so much work"
     if code == "repeat_count":

@@ -12,6 +12,7 @@ import math
 import sys
 import time
 from collections.abc import Iterable, Sequence
+from itertools import groupby
 from typing import Any
 
 from interlock.cli.terminal import streams, style
@@ -182,6 +183,10 @@ def byte_name(byte: int) -> str:
     return chr(byte) if 0x21 <= byte < 0x7F else f"\\x{byte:02x}"
 
 
+MOST_OF_ASCII = 60
+"""Printable characters of ASCII from which on a set of bytes is shorter as ranges of whatever stands side by side."""
+
+
 def byte_ranges(allowed: Iterable[int]) -> list[tuple[int, int]]:
     """Ascending ``(first, last)`` ranges of a set of bytes."""
     ranges: list[tuple[int, int]] = []
@@ -194,14 +199,31 @@ def byte_ranges(allowed: Iterable[int]) -> list[tuple[int, int]]:
 
 
 def byte_set(allowed: Iterable[int]) -> str:
-    """A set of bytes as ranges, ``- 0-9 a-f``: three or more neighbours are one range."""
+    """A set of bytes, ``- 0-9 a-f``. Three or more neighbours are one range where they are all digits, small letters or
+    capital letters; marks, where most of ASCII is in the set; and bytes that no line shows.
+
+    >>> byte_set(b")*+,-/0123")
+    ') * + , - / 0-3'
+    """
+    known = set(allowed)
+    has_most = sum(0x20 <= byte < 0x7F for byte in known) >= MOST_OF_ASCII
     parts = []
-    for low, high in byte_ranges(allowed):
-        if high - low >= 2:
-            parts.append(f"{byte_name(low)}-{byte_name(high)}")
-        else:
-            parts.extend(byte_name(b) for b in range(low, high + 1))
+    for low, high in byte_ranges(known):
+        for kind, group in groupby(range(low, high + 1), lambda byte: "any" if has_most else _kind_of(byte)):
+            found = list(group)
+            if len(found) > 2 and kind != "mark":
+                parts.append(f"{byte_name(found[0])}-{byte_name(found[-1])}")
+            else:
+                parts.extend(map(byte_name, found))
     return " ".join(parts)
+
+
+def _kind_of(byte: int) -> str:
+    """What a byte is a range with."""
+    character = chr(byte)
+    if not 0x20 <= byte < 0x7F:
+        return "unseen"
+    return next((kind for kind in ("isdigit", "islower", "isupper") if getattr(character, kind)()), "mark")
 
 
 def text_of(data: bytes) -> str:

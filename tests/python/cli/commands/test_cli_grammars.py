@@ -131,3 +131,10 @@ def test_precompute_takes_structural_tags(shelf):
     assert (done["ok"], done["refused"], done["skipped"]) == (2, 0, 0)
     again = machine(shelf, "precompute", "schemas", "-t", "bytes", "-o", "store", "-j", "1")
     assert (again["ok"], again["skipped"]) == (2, 2)
+
+
+def test_allowed_marks_are_listed_one_by_one(folder):
+    grammar = 'grammar:start: start ("*" | "+" | "-" | ")" | "," | "/") N | N\nN: /[0-9]+/'
+    said = run(folder, "check", grammar, "--text", "12x", code=1).stdout
+    assert "allowed there: ) * + , - / 0-9 (or the end)" in said
+    assert "allowed there: 5-9 A-C a-z\n" in run(folder, "check", "pattern:[5-9A-Ca-z]", "--text", "!", code=1).stdout

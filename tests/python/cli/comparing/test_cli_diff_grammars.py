@@ -1,5 +1,7 @@
 """``diff`` of grammars: the definitions that differ, and where more alternatives decide it."""
 
+import re
+
 import pytest
 from command_line import machine, run
 
@@ -131,3 +133,49 @@ def test_a_keyword_that_was_removed(folder, lexer, keyword):
     assert found["only_first"].startswith(keyword) and found["only_second"] is None
     again = machine(folder, "diff", "new.lark", "old.lark", "--lexer", lexer, code=1)
     assert again["only_second"].startswith(keyword)
+
+
+WORDS = "NAME: /[a-z]+/\n"
+QUERIES = """start: "SELECT" cols "FROM" NAME ("WHERE" cond)?
+cols: COLS
+cond: NAME "=" value | cond "AND" cond MORE
+value: NUMBER | STRING VALUE
+NAME: /[a-z]+/
+NUMBER: /[0-9]+/
+STRING: /'[^']*'/
+%ignore " "
+"""
+
+
+def query_grammar(cols, cond="", value=""):
+    """A small grammar of queries with other columns, and more conditions and values."""
+    text = QUERIES.replace("COLS", f'{cols}NAME ("," NAME)*').replace("MORE", cond).replace("VALUE", value)
+    return f"grammar:{text}"
+
+
+def test_a_text_goes_through_the_alternative_that_was_removed(folder):
+    one, two = f'grammar:start: "*" | NAME\n{WORDS}', f"grammar:start: NAME\n{WORDS}"
+    done = run(folder, "diff", one, two, "--allow", "wider", code=1)
+    assert done.stdout.splitlines()[:2] == ["the second accepts less", '  only the first accepts: "*"']
+    found = machine(folder, "diff", query_grammar('"*" | '), query_grammar("", '| "(" cond ")"', '| "NULL"'), code=1)
+    assert "*" in found["only_first"] and re.search(r"\([a-z]=[0-9]\)|NULL", found["only_second"])
+    assert "the rule cond recurses" in found["cause"]
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "witness"),
+    [
+        ('start: OP "x"\nOP: "+" | "<="', 'start: OP "x"\nOP: "+"', "<=x"),  # An alternative of a terminal.
+        ('start: a{2,7} ";"\na: "x" | "y"', 'start: a{2,6} ";"\na: "x" | "y"', "x" * 7 + ";"),  # A count.
+        ('start: "q" a?\na: "(" a ")" | "#"', 'start: "q" a\na: "(" a ")" | "#"', "q"),  # What may be left out.
+    ],
+)
+def test_a_text_goes_through_what_else_was_removed(folder, one, two, witness):
+    assert machine(folder, "diff", f"grammar:{one}", f"grammar:{two}", code=1)["only_first"] == witness
+
+
+def test_a_grammar_that_does_not_recurse_is_not_said_to_have_no_automaton(folder):
+    one, two = 'grammar:start: A "x"\nA: /a+/', 'grammar:start: A "x" "y"?\nA: /a+/ | /b/'
+    found = machine(folder, "diff", one + ' | "zz"', two, code=1)
+    assert found["cause"] == "grammars are compared by their rules, and by texts that are tried"
+    assert (found["only_first"], found["only_second"]) == ("zzx", "bx")

@@ -475,7 +475,9 @@ def test_a_limit_that_goes_no_further(folder):
     (folder / "deep.json").write_text('{"items":' * 3000 + "{}" + "}" * 3000)
     said = run(folder, "inspect", "deep.json", "--limit", "max_depth=6000", code=3).stderr
     assert "try: a smaller source: 2000 is as far as --limit goes here" in said
-    assert "try: --limit max_depth=N raises it" in run(folder, "inspect", "deep.json", code=3).stderr
+    assert "try: --limit max_depth=N raises it, up to 2000\n" in run(folder, "inspect", "deep.json", code=3).stderr
+    groups = run(folder, "inspect", "pattern:" + "(" * 1500 + "a" + ")" * 1500, code=3).stderr
+    assert "try: --limit max_depth=N raises it, up to 10000\n" in groups
 
 
 def test_inspect_lists_what_every_schema_has_last(folder):
