@@ -348,7 +348,8 @@ class Limits:
     @property
     def max_mask_steps(self) -> int:
         """Steps that one guide of a grammar may take for masks that nobody has made before; by default 1,000,000, of
-        half a microsecond to one each. Each token gives a fiftieth back. A guide that takes more fails with ``LimitError``.
+        half a microsecond to one each. Each token gives a fiftieth back. A guide that takes more fails with
+        ``LimitError``.
         """
 
     @property
