@@ -158,8 +158,8 @@ pub(super) fn run_all(mut jobs: &mut [BatchJob<'_>], threads: usize) {
     thread_pool::with_helpers(helpers, work);
 }
 
-/// The slot of the guide with this number, unless the guide is in use, or a panic or a damaged file left it in doubt. The
-/// error has the guide's number in the batch. Nothing where there is no guide.
+/// The slot of the guide with this number, unless the guide is in use, or a panic or a damaged file left it in doubt.
+/// The error has the guide's number in the batch. Nothing where there is no guide.
 pub(super) fn slot_in_batch<'a>(
     py: Python<'_>,
     number: usize,
