@@ -8,7 +8,7 @@ from typing import Any
 
 from interlock.cli.comparing.objects_in_documents import objects_in
 from interlock.schema_hints import ANNOTATIONS
-from interlock.util.json_pointer import unescaped
+from interlock.util.json_pointer import unescaped, value_at
 
 SCALARS = frozenset(
     "type enum const format pattern minLength maxLength minimum maximum exclusiveMinimum exclusiveMaximum multipleOf"
@@ -84,15 +84,10 @@ def target_of(root: Any, reference: Any) -> Any:
     """What a reference into the same document leads to. ``NotKnown`` for other references."""
     if not isinstance(reference, str) or reference[:2] not in ("#", "#/") or "%" in reference:
         raise NotKnown
-    found = root
-    for step in reference[2:].split("/") if reference != "#" else ():
-        key = unescaped(step)
-        if isinstance(found, dict) and key in found:
-            found = found[key]
-        elif isinstance(found, list) and key.isdecimal() and int(key) < len(found):
-            found = found[int(key)]
-        else:
-            raise NotKnown
+    steps = reference[2:].split("/") if reference != "#" else []
+    found = value_at(root, map(unescaped, steps), NotKnown)
+    if found is NotKnown:
+        raise NotKnown
     return found
 
 
