@@ -120,6 +120,8 @@ impl Tokens {
 pub struct Counts {
     grammars: usize,
     unsatisfiable: usize,
+    /// Grammars of which it takes too long to find out, and of which the twin finds no output either.
+    too_long: usize,
     states: usize,
     bits: usize,
     unknown: usize,
@@ -183,6 +185,11 @@ pub fn walk(
                 _ => Ok(()),
             };
         }
+        // What takes too long to find out is refused; a grammar of which the twin finds an output is not.
+        Err(error) if error.kind() == ErrorKind::Limit && lives != Some(true) => {
+            counts.too_long += 1;
+            return Ok(());
+        }
         Err(error) => return Err(format!("refused: {}", error.message())),
     };
     if lives == Some(false) {
@@ -214,6 +221,9 @@ pub fn walk(
         let asked = Instant::now();
         let row = mask(&mut guide);
         counts.engine_ms += asked.elapsed().as_millis();
+        if let Some(failure) = guide.failure() {
+            return Err(at(format!("failed: {}", failure.message())));
+        }
         if asked.elapsed().as_millis() > 1_000 {
             println!("{}", at(format!("a mask took {:?}", asked.elapsed())));
         }
