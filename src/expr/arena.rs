@@ -120,6 +120,8 @@ pub struct Exprs {
     /// Whether liveness is looked for when it is asked about; see [`Exprs::finds_live`].
     pub(super) searches: bool,
     pub(super) max_nodes: usize,
+    /// Whether whoever watches the work at hand may end a row.
+    pub(super) belongs_to_compile: bool,
     /// What long nodes and rows hold beside the nodes, in nodes; see [`Exprs::own_size`].
     pub(super) beside: usize,
     pub(super) over: bool,
@@ -151,6 +153,7 @@ impl Exprs {
             fixes: Vec::new(),
             searches: false,
             max_nodes: max_nodes.max(16),
+            belongs_to_compile: max_nodes != usize::MAX,
             beside: 0,
             over: false,
             row_depth: 0,
@@ -197,9 +200,17 @@ impl Exprs {
         }
     }
 
-    /// From now on any number of nodes is made: for an arena whose later nodes belong to no compile.
+    /// From now on any number of nodes is made, and nobody's stop ends a row: for an arena whose later nodes belong to
+    /// no compile.
     pub fn lift_limit(&mut self) {
         self.max_nodes = usize::MAX;
+        self.belongs_to_compile = false;
+    }
+
+    /// Until the limit is [lifted](Self::lift_limit) no more than the memory of `more` nodes is taken. An arena that
+    /// needs more is [over](Self::is_over) its limit for good.
+    pub fn allow(&mut self, more: usize) {
+        self.max_nodes = self.own_size().saturating_add(more);
     }
 
     /// An error if the arena ran over its limit since it was made; everything built since is meaningless then. An error

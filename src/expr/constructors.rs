@@ -28,6 +28,22 @@ fn count_parts(parts: usize) {
     }
 }
 
+/// The copies of `e` in `(e{m,n}){min,max}`, where those are all from a fewest to a most: no gap lies between what so
+/// many copies of the inner repetition take and what one more does. Nested counts derive to unions of all ways to share
+/// what was read among them, and a single count to one expression.
+fn joined_counts((m, n): (u32, u32), (min, max): (u32, u32)) -> Option<(u32, u32)> {
+    let times = |a: u32, b: u32| match (a, b) {
+        (0, _) | (_, 0) => Some(0),
+        (INF, _) | (_, INF) => Some(INF),
+        _ => a.checked_mul(b).filter(|&product| product < INF),
+    };
+    let (fewest, most) = (times(m, min)?, times(n, max)?);
+    // Gaps grow narrower with more copies, so the first one tells.
+    let has_gap = max > min && n != INF && u64::from(m) * (u64::from(min) + 1) > u64::from(n) * u64::from(min) + 1;
+    let is_open = n == INF && min == 0 && m > 1;
+    (!has_gap && !is_open).then_some((fewest, most))
+}
+
 impl Exprs {
     /// `a` followed by `b`.
     pub fn cat(&mut self, a: ExprId, b: ExprId) -> ExprId {
@@ -106,6 +122,11 @@ impl Exprs {
         if let Expr::Rep { body: inner, min: m @ 0..=1, max: INF } = *self.get(body) {
             // (e*){..} is e*; (e+){n,..} is e{n,}, or e* where n is 0.
             return self.rep(inner, if m == 0 { 0 } else { min }, INF);
+        }
+        if let Expr::Rep { body: inner, min: m, max: n } = *self.get(body)
+            && let Some((min, max)) = joined_counts((m, n), (min, max))
+        {
+            return self.rep(inner, min, max);
         }
         self.intern(Expr::Rep { body, min, max })
     }

@@ -137,11 +137,11 @@ impl Exprs {
                 _ => return Arc::new([]),
             },
         };
-        // Each part's row is split by those of the others.
-        charge(row.len().max(4) * parts / 8);
+        // Each part's row is split by those of the others. The expressions of one row take as long as a step.
+        charge((row.len().max(4) * parts).div_ceil(8));
         self.rows.insert(e, self.below(), row.clone());
         self.beside += 1 + size_of_list(size_of_val(&*row));
-        if self.max_nodes != usize::MAX && should_stop() {
+        if self.belongs_to_compile && should_stop() {
             self.over = true;
         }
         row

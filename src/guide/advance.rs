@@ -119,10 +119,15 @@ impl Guide {
             false => self.step_bytes(bytes),
         };
         if !taken {
+            self.loses_given_up();
             return false;
         }
         self.settle_down(&mark);
-        if !self.pay_within(id) {
+        let is_paid = self.pay_within(id);
+        if self.loses_given_up() {
+            return false;
+        }
+        if !is_paid {
             self.go_back_to(before, &mark);
             return false;
         }

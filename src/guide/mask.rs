@@ -16,7 +16,7 @@ use crate::mask::json::masker::MaskBuilder;
 use crate::mask::lexeme::masked_lexeme::MaskedLexeme;
 use crate::pushdown::json::frame::FrameKind;
 use crate::pushdown::json::machine::JsonMachine;
-use crate::util::work_meter::metered;
+use crate::util::work_meter::{has_given_up, metered};
 
 /// Tokens since the last mask that are still followed through tables in the first step.
 pub(super) const CATCH_UP: usize = 64;
@@ -108,6 +108,9 @@ impl Guide {
         }
         self.keep_affordable_within(row);
         self.allow_stops(row);
+        if self.loses_given_up() {
+            row.fill(0);
+        }
         true
     }
 
@@ -296,7 +299,10 @@ impl Guide {
             IndexEngine::Grammar(grammar) => grammar.program.scanner.memory_bytes() + grammar.program.lr.memory_bytes(),
             _ => 0,
         };
-        let error = if steps > left {
+        let given_up = has_given_up().then(|| self.index.given_up()).flatten();
+        let error = if let Some(error) = given_up {
+            error
+        } else if steps > left {
             let spent = limits.max_mask_steps - left + steps;
             Error::limit("steps of the masks of a grammar", limits.max_mask_steps as u64, spent as u64)
                 .of("max_mask_steps")

@@ -25,7 +25,7 @@ pub(super) struct OverflowMove {
 }
 
 impl Guide {
-    /// Makes room for new states: moves on if the lexemes here are full.
+    /// Makes room for new states: moves on if the lexemes here are full. A guide of a grammar is lost instead.
     #[inline]
     pub(super) fn make_room(&mut self) {
         if self.is_full() {
@@ -44,8 +44,12 @@ impl Guide {
                 IndexEngine::Document { .. } | IndexEngine::Grammar(_) => false,
             },
             Position::Document { arena, top } => self.index.is_full_at(arena, *top),
+            Position::Grammar { .. } => match &self.index.0.engine {
+                IndexEngine::Grammar(grammar) => grammar.program.scanner.has_given_up(),
+                IndexEngine::Pattern(_) | IndexEngine::Document { .. } => false,
+            },
             // Tables do not grow.
-            Position::Grammar { .. } | Position::Tables(_) | Position::Lost(_) => false,
+            Position::Tables(_) | Position::Lost(_) => false,
         }
     }
 
@@ -53,6 +57,11 @@ impl Guide {
     fn move_on(&mut self) {
         // Nothing is left to find in an index that was built.
         if self.index.built().is_some() {
+            return;
+        }
+        if let Position::Grammar { .. } = self.position {
+            // What is known of a grammar is not known of a copy.
+            self.index.given_up().into_iter().for_each(|error| self.lose(error));
             return;
         }
         let younger = self.root.younger_than(&self.index);

@@ -14,9 +14,11 @@ use crate::guide::position::Position;
 use crate::guide::position::TableStep;
 use crate::index::tables::{DEAD, DenseTables, OUTSIDE};
 use crate::util::cancel::uninterruptible;
+use crate::util::work_meter::has_given_up;
 
 impl Guide {
-    /// Why this guide refuses everything: `Limit` where a mask of a grammar took more than its limits allow, `Artifact`
+    /// Why this guide refuses everything: `Limit` where a mask of a grammar took more than its limits allow, or a state
+    /// of a pattern more memory, `Artifact`
     /// where the file of its index does not make the index that it names.
     pub fn failure(&self) -> Option<&Error> {
         match &self.position {
@@ -115,6 +117,20 @@ impl Guide {
             }
         }
         true
+    }
+
+    /// Whether the guide is lost, because states that it asked for needed more memory than they may take.
+    #[inline]
+    pub(super) fn loses_given_up(&mut self) -> bool {
+        has_given_up() && self.lose_given_up()
+    }
+
+    #[cold]
+    fn lose_given_up(&mut self) -> bool {
+        let error = self.index.given_up();
+        let is_lost = error.is_some();
+        error.into_iter().for_each(|error| self.lose(error));
+        is_lost
     }
 
     pub(super) fn lose(&mut self, error: Error) {

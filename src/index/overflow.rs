@@ -14,6 +14,7 @@
 
 use std::sync::Arc;
 
+use crate::error::Error;
 use crate::index::{Index, IndexCore, IndexEngine, IndexHandle};
 use crate::lexeme::Lexeme;
 use crate::mask::lexeme::masked_lexeme::MaskedLexeme;
@@ -48,12 +49,26 @@ impl Index {
     /// The index in which guides of this one go on for whom `full`, this index or a younger one, is full.
     pub(crate) fn younger_than(&self, full: &Index) -> Index {
         let mut slot = self.0.younger.lock().unwrap_or_else(|p| p.into_inner());
-        if let Some(younger) = slot.as_ref().filter(|y| !y.is_same(full)) {
+        if let Some(younger) = slot.as_ref().filter(|y| !y.is_same(full) && y.given_up().is_none()) {
             return younger.clone();
         }
         let made = full.copied(Some(self.0.limits.max_state_bytes));
         *slot = Some(made.clone());
         made
+    }
+
+    /// Why no more states of some lexeme here are found, if so.
+    #[cold]
+    pub(crate) fn given_up(&self) -> Option<Error> {
+        let why = |l: &Arc<Lexeme>| l.has_given_up().then(|| l.why_given_up());
+        match &self.0.engine {
+            IndexEngine::Grammar(grammar) => grammar.program.scanner.given_up(),
+            IndexEngine::Pattern(l) => why(&l.lexeme),
+            IndexEngine::Document { program, lexemes } => {
+                let keys = program.objects.iter().flat_map(|o| &o.others).filter_map(|c| c.keys.as_ref());
+                lexemes.iter().map(|l| &l.lexeme).chain(keys).find_map(why)
+            }
+        }
     }
 
     /// A copy to explore, so that what is found there need not be kept.

@@ -12,7 +12,7 @@ impl Lexeme {
     pub(crate) fn ways(&self, id: StateId) -> Vec<(StateId, u64, bool)> {
         let expr = self.state(id).expr;
         let mut b = self.lock();
-        let row = b.exprs.row(expr);
+        let Some(row) = self.derive(&mut b, |b| b.exprs.row(expr)) else { return Vec::new() };
         let mut out = Vec::with_capacity(row.len());
         for edge in row.iter().filter(|edge| b.exprs.finds_live(edge.to)).copied().collect::<Vec<_>>() {
             let bytes = u64::from(edge.hi - edge.lo) + 1;
@@ -28,7 +28,8 @@ impl Lexeme {
         let mut b = self.lock();
         let mut out: Vec<(StateId, u64)> = Vec::new();
         for (lo, hi) in self.pending(state.sub) {
-            for (expr, ways) in ways_by_range(&mut b.exprs, state.expr, lo, hi) {
+            let by_range = self.derive(&mut b, |b| ways_by_range(&mut b.exprs, state.expr, lo, hi));
+            for (expr, ways) in by_range.unwrap_or_default() {
                 let to = self.intern(&mut b, expr, EscapeState::Plain);
                 match out.iter_mut().find(|known| known.0 == to) {
                     Some(known) => known.1 += ways,

@@ -29,6 +29,23 @@ pub(super) fn decide_live(
     Ok(Some(all_live || exprs.is_all_live(expr)))
 }
 
+/// Bytes of a node and what is known of it.
+pub(super) const NODE: usize = 96;
+
+/// What the states that lead on from one may take on use, in nodes of expressions: some megabytes, or some times what
+/// the source takes. States of counts within counts are unions of all ways to share among them what was read, which
+/// may be millions: `(((a{2,99}b?){1,99}c?){1,99}d?){1,99}`. The expressions of intersections and complements were all
+/// found when they were decided, so these have no such bound.
+pub(super) fn most_row_nodes(exprs: &Exprs, expr: ExprId, limits: &Limits) -> usize {
+    /// Nodes of one row that are always allowed: 4 MB.
+    const ALWAYS: usize = 40_000;
+    const TIMES: usize = 8;
+    if exprs.is_boolean(expr) {
+        return usize::MAX;
+    }
+    ALWAYS.max(limits.max_state_bytes / 4 / NODE).max(exprs.own_size().saturating_mul(TIMES))
+}
+
 /// Derives the first states of a large expression while that may still fail: its states may be unions of as many parts
 /// as it has, and then each takes as long as a whole compile. Whoever asks for a mask must not find that out.
 pub(super) fn try_out(exprs: &mut Exprs, expr: ExprId) -> Result<()> {

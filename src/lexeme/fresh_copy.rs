@@ -11,12 +11,14 @@
 //! A *digest* names a state in all copies alike, whatever its number is.
 
 use rustc_hash::FxHashMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
+use crate::error::Error;
 use crate::expr::analysis::char_lengths::CharLengthTable;
 use crate::expr::{ByteSet, Digest, ExprId, Exprs};
 use crate::json::string_escape::EscapeState;
+use crate::lexeme::compile_checks::NODE;
 use crate::lexeme::{ByLexeme, CLOSED, FIRST, LazyDfa, Lexeme, LexemeKind, StateId};
 use crate::util::append_vec::AppendVec;
 
@@ -25,11 +27,25 @@ pub(super) type Digests = FxHashMap<ExprId, Digest>;
 
 impl Lexeme {
     /// Whether the states found on use take more than `bytes` (and more than the source itself does, which a copy
-    /// would have to repeat), and a copy would help.
+    /// would have to repeat), or no more are found, and a copy would help.
     #[inline]
     pub fn is_full(&self, bytes: usize) -> bool {
         let least = self.shared.least.load(Ordering::Relaxed);
-        self.memory_bytes() > least.saturating_add(bytes.max(least)) && !self.shared.boolean
+        let is_large = self.memory_bytes() > least.saturating_add(bytes.max(least));
+        (is_large || self.has_given_up()) && !self.shared.boolean
+    }
+
+    /// Whether the states that follow some state needed more memory than they may take. Nothing new is found then:
+    /// guides that were there are lost, and others go on in a copy.
+    #[inline]
+    pub fn has_given_up(&self) -> bool {
+        self.shared.gave_up.load(Ordering::Relaxed)
+    }
+
+    /// What the end of the memory that the states behind one may take is told as.
+    pub fn why_given_up(&self) -> Error {
+        let most = (self.shared.row_nodes as u64).saturating_mul(NODE as u64);
+        Error::limit("bytes of the states behind one of a pattern", most, most.saturating_add(1)).of("max_state_bytes")
     }
 
     /// Whether copies are possible.
@@ -66,6 +82,8 @@ impl Lexeme {
             builder: Mutex::new(LazyDfa::new(exprs, table)),
             bytes: AtomicUsize::new(0),
             least: AtomicUsize::new(0),
+            row_nodes: self.shared.row_nodes,
+            gave_up: AtomicBool::new(false),
             read_bytes: self.shared.read_bytes.clone(),
             is_text: self.shared.is_text.clone(),
             runs: self.shared.runs.clone(),

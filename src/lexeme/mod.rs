@@ -29,7 +29,7 @@ mod transitions;
 pub mod walk_cache;
 
 use rustc_hash::FxHashMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, TryLockError};
 
 use crate::error::Result;
@@ -41,7 +41,7 @@ use crate::expr::analysis::slice_exit::SliceExitTable;
 use crate::expr::{ByteSet, ExprId, Exprs, INF};
 use crate::json::string_escape::EscapeState;
 use crate::lexeme::bytes_around_ends::KnownBytesAroundEnds;
-use crate::lexeme::compile_checks::{decide_live, try_out};
+use crate::lexeme::compile_checks::{decide_live, most_row_nodes, try_out};
 use crate::lexeme::length_growth::{LengthGrowth, growth};
 use crate::lexeme::shortest_end::ShortestEnds;
 pub use crate::lexeme::state::{CLOSED, DEAD, LexemeKind, LexemeState, StateId};
@@ -114,6 +114,10 @@ struct ByLexeme {
     bytes: AtomicUsize,
     /// Bytes held when only the start was known.
     least: AtomicUsize,
+    /// What the states that lead on from one may take at most, in nodes of expressions.
+    row_nodes: usize,
+    /// Some states needed more. What is known goes on being right, and nothing new is found.
+    gave_up: AtomicBool,
     /// See [`Lexeme::read_bytes`].
     read_bytes: OnceLock<ByteSet>,
     /// See [`Lexeme::is_text`].
@@ -181,7 +185,8 @@ impl Lexeme {
         // What is derived from now on is made on use, where nothing may fail: it is bounded by its bytes instead; see
         // `copy`.
         exprs.lift_limit();
-        let lexeme = Lexeme::without_states(exprs, (expr, any_text), kind, table, all_live, reach);
+        let row_nodes = most_row_nodes(&exprs, expr, limits);
+        let lexeme = Lexeme::without_states(exprs, (expr, any_text), kind, table, (all_live, row_nodes), reach);
         let mut b = lexeme.lock();
         let sub = if kind == LexemeKind::Raw { EscapeState::Plain } else { EscapeState::Open };
         lexeme.intern(&mut b, expr, sub);
@@ -203,7 +208,7 @@ impl Lexeme {
         (expr, any_text): (ExprId, ExprId),
         kind: LexemeKind,
         mut table: CharLengthTable,
-        all_live: bool,
+        (all_live, row_nodes): (bool, usize),
         reach: TokenReach,
     ) -> Lexeme {
         let classes = byte_classes(&exprs, expr, kind);
@@ -233,6 +238,8 @@ impl Lexeme {
                 builder: Mutex::new(LazyDfa::new(exprs, table)),
                 bytes: AtomicUsize::new(0),
                 least: AtomicUsize::new(0),
+                row_nodes,
+                gave_up: AtomicBool::new(false),
                 read_bytes: OnceLock::new(),
                 is_text: OnceLock::new(),
                 runs: OnceLock::new(),

@@ -10,11 +10,16 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use crate::expr::analysis::char_lengths::{CharLengths, lengths};
 use crate::expr::{Edge, ExprId};
 use crate::json::string_escape::{EscapeMove, EscapeState, after_range, step};
+use crate::lexeme::compile_checks::NODE;
 use crate::lexeme::{CLOSED, DEAD, FIRST, LazyDfa, Lexeme, LexemeKind, LexemeState, StateId, UNKNOWN};
-use crate::util::work_meter::charge;
+use crate::util::work_meter::{charge, give_up};
 
 /// Microseconds that a state takes.
 const STATE_STEPS: usize = 2;
+/// Expressions that are made in a microsecond.
+const NODES_PER_STEP: usize = 8;
+/// Bytes of lists that count as a node.
+const LIST: usize = 64;
 /// Rows of no more edges get all of their states at once.
 const FEW_EDGES: usize = 12;
 
@@ -36,8 +41,11 @@ impl Lexeme {
         let (mask_state, free, least) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
         self.shared.states.set(id, LexemeState { row, expr, sub, accepting, lengths, mask_state, free, least });
         b.table.insert((expr, sub), id);
-        let bytes =
-            b.next as usize * (self.shared.class_count * 4 + 160) + b.exprs.own_len() * 96 + b.digests.len() * 32;
+        let beside = b.exprs.own_size() - b.exprs.own_len();
+        let bytes = b.next as usize * (self.shared.class_count * 4 + 160)
+            + b.exprs.own_len() * NODE
+            + beside * LIST
+            + b.digests.len() * 32;
         self.shared.bytes.store(bytes, Ordering::Relaxed);
         if id == FIRST {
             self.shared.least.store(bytes, Ordering::Relaxed);
@@ -104,13 +112,40 @@ impl Lexeme {
         if known != UNKNOWN {
             return known;
         }
+        let Some(targets) = self.derive(&mut b, |b| self.targets(b, state, class)) else { return DEAD };
+        for (slot, to) in state.row.iter().zip(&targets) {
+            if *to != UNKNOWN {
+                slot.store(*to, Ordering::Release);
+            }
+        }
+        targets[class]
+    }
+
+    /// Derives what follows a state, within the memory that this may take. `None` if it takes more: then nothing new is
+    /// found from now on.
+    pub(super) fn derive<T>(&self, b: &mut LazyDfa, work: impl FnOnce(&mut LazyDfa) -> T) -> Option<T> {
+        let before = b.exprs.own_size();
+        b.exprs.allow(self.shared.row_nodes);
+        let made = work(b);
+        b.exprs.lift_limit();
+        charge((b.exprs.own_size() - before) / NODES_PER_STEP);
+        if b.exprs.is_over() {
+            self.shared.gave_up.store(true, Ordering::Relaxed);
+            give_up();
+            return None;
+        }
+        Some(made)
+    }
+
+    /// The states that follow `state` under a class of bytes, and those of other classes that are found on the way.
+    fn targets(&self, b: &mut LazyDfa, state: &LexemeState, class: usize) -> Vec<StateId> {
         // Most places are passed without an escape, and who looks for one asks for it alone.
         let backslash = usize::from(self.shared.classes[usize::from(b'\\')]);
         let apart = self.kind != LexemeKind::Raw && state.sub == EscapeState::Plain;
         if apart && class == backslash {
-            let to = self.text_target(&mut b, state.expr, EscapeState::Plain, b'\\');
-            state.row[class].store(to, Ordering::Release);
-            return to;
+            let mut targets = vec![UNKNOWN; self.shared.class_count];
+            targets[class] = self.text_target(b, state.expr, EscapeState::Plain, b'\\');
+            return targets;
         }
         let mut targets = vec![DEAD; self.shared.class_count];
         let classes_of = |edge: &Edge| {
@@ -127,7 +162,7 @@ impl Lexeme {
                     let to = match is_later(&row, edge) {
                         true => UNKNOWN,
                         false if !b.exprs.finds_live(edge.to) => continue,
-                        false => self.intern(&mut b, edge.to, EscapeState::Plain),
+                        false => self.intern(b, edge.to, EscapeState::Plain),
                     };
                     targets[classes_of(edge)].fill(to);
                 }
@@ -141,33 +176,28 @@ impl Lexeme {
                     if is_later(&row, edge) {
                         targets[classes_of(edge)].fill(UNKNOWN);
                     } else if (edge.lo..=edge.hi).any(|byte| plain(&byte)) && b.exprs.finds_live(edge.to) {
-                        let to = self.intern(&mut b, edge.to, EscapeState::Plain);
+                        let to = self.intern(b, edge.to, EscapeState::Plain);
                         for byte in (edge.lo..=edge.hi).filter(plain) {
                             targets[classes[byte as usize] as usize] = to;
                         }
                     }
                 }
                 targets[classes[usize::from(b'"')] as usize] =
-                    self.text_target(&mut b, state.expr, EscapeState::Plain, b'"');
+                    self.text_target(b, state.expr, EscapeState::Plain, b'"');
                 targets[backslash] = UNKNOWN;
             }
             LexemeKind::Text { .. } => {
                 let mut byte = 0usize;
                 while byte < 256 {
                     let c = self.shared.classes[byte] as usize;
-                    targets[c] = self.text_target(&mut b, state.expr, state.sub, byte as u8);
+                    targets[c] = self.text_target(b, state.expr, state.sub, byte as u8);
                     while byte < 256 && self.shared.classes[byte] as usize == c {
                         byte += 1;
                     }
                 }
             }
         }
-        for (slot, to) in state.row.iter().zip(&targets) {
-            if *to != UNKNOWN {
-                slot.store(*to, Ordering::Release);
-            }
-        }
-        targets[class]
+        targets
     }
 
     fn text_target(&self, b: &mut LazyDfa, expr: ExprId, sub: EscapeState, byte: u8) -> StateId {

@@ -5,6 +5,9 @@
 //! parts [`charge`] what they take, and only the loops that join them ask whether the work [is over](is_over) what was
 //! allowed. They end early then, and keep nothing of what they have.
 //!
+//! A part may need more memory than it may take, and answer wrongly for want of it. It [gives up](give_up) then: all
+//! work that is metered is over, and whoever runs work that is not asks whether a part [gave up](has_given_up).
+//!
 //! A meter belongs to a thread, and to the work that it runs. Work that nobody meters is never over.
 
 use std::cell::Cell;
@@ -12,10 +15,11 @@ use std::cell::Cell;
 struct Meter {
     spent: Cell<usize>,
     most: Cell<usize>,
+    gave_up: Cell<bool>,
 }
 
 thread_local! {
-    static METER: Meter = const { Meter { spent: Cell::new(0), most: Cell::new(usize::MAX) } };
+    static METER: Meter = const { Meter { spent: Cell::new(0), most: Cell::new(usize::MAX), gave_up: Cell::new(false) } };
 }
 
 /// Runs `work`, which may take `most` steps, and says how many it took. More than `most`: it ended early.
@@ -50,6 +54,21 @@ pub fn charge(steps: usize) {
 pub fn charge_bytes(bytes: usize) {
     const BYTES_PER_STEP: usize = 400;
     charge(bytes / BYTES_PER_STEP);
+}
+
+/// Says that a part of the work at hand cannot be done within the memory that it may take: its answer is wrong.
+#[cold]
+pub fn give_up() {
+    METER.with(|m| {
+        m.spent.set(usize::MAX);
+        m.gave_up.set(true);
+    });
+}
+
+/// Whether a part of the work gave up since this was asked last.
+#[inline]
+pub fn has_given_up() -> bool {
+    METER.with(|m| m.gave_up.get() && m.gave_up.replace(false))
 }
 
 /// The steps that the work at hand has taken.
@@ -115,6 +134,16 @@ mod tests {
         assert_eq!(account.left(100, 1), 16, "going back neither costs nor gives");
         assert_eq!(account.left(100, 2), 18);
         assert_eq!(account.left(100, 1_000), 100, "no more than all");
+    }
+
+    #[test]
+    fn who_gives_up_ends_metered_work_and_is_told_once() {
+        let (was_over, spent) = metered(10, || {
+            give_up();
+            is_over()
+        });
+        assert!(was_over && spent > 10 && !is_over());
+        assert!(has_given_up() && !has_given_up());
     }
 
     #[test]

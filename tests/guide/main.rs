@@ -10,3 +10,4 @@ mod rollback_and_fork;
 mod state_overflow;
 mod threads;
 mod warm_up;
+mod wide_states;

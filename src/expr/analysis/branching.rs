@@ -15,6 +15,8 @@ pub const ENOUGH: u64 = 1 << 40;
 
 /// Bytes that are looked at.
 const FARTHEST: u32 = 64;
+/// Nodes of expressions that are made for an answer, about. States may be unions of as many ways to read a text.
+const MOST_NODES: usize = 50_000;
 /// Expressions that are followed at once. What is left out is not counted.
 const WIDEST: usize = 16;
 
@@ -25,7 +27,11 @@ pub fn soon_many(x: &mut Exprs, table: &mut BranchingTable, e: ExprId) -> u32 {
         return known;
     }
     let (mut level, mut soon) = (vec![(e, 1u64)], INF);
+    let before = x.own_size();
     for read in 1..=FARTHEST {
+        if x.own_size() - before > MOST_NODES {
+            break;
+        }
         let mut next: Vec<(ExprId, u64)> = Vec::new();
         for &(at, ways) in &level {
             for edge in x.row(at).iter() {

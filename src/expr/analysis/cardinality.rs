@@ -17,6 +17,11 @@ pub type CardinalityTable = FxHashMap<ExprId, u64>;
 const MAX_STATES: usize = 20_000;
 /// Alternatives of all those states: large unions cost as much as many states, and come from as many members.
 const MAX_PARTS: usize = 1_000_000;
+/// Nodes of expressions that are made for an answer, about: states may be unions of as many ways to read a text, each
+/// with texts of its own.
+const MOST_NODES: usize = 200_000;
+/// The same along one path.
+const WIDE_NODES: usize = 40_000;
 /// States between two choices. Constants have as many as they have bytes, however few members there are.
 const MAX_BETWEEN: usize = 1 << 22;
 /// The share of states that are remembered: one in so many.
@@ -75,13 +80,14 @@ fn next_choice(x: &Exprs, mut e: ExprId, passed: &mut usize) -> ExprId {
 /// [`size_within`] of a state with a choice.
 fn size_of_choice(x: &mut Exprs, table: &mut CardinalityTable, e: ExprId, most: usize) -> Option<u64> {
     let mut effort = Effort { spent: 0, most };
-    if is_immense(x, e, &mut effort)? {
+    if is_immense(x, table, e, &mut effort)? {
         table.insert(e, u64::MAX);
         return Some(u64::MAX);
     }
     let mut on_path = rustc_hash::FxHashSet::default();
     let mut stack = vec![(e, false)];
     let (mut visited, mut parts, mut passed) = (0, 0, 0);
+    let before = x.own_size();
     while let Some((cur, leave)) = stack.pop() {
         if leave {
             on_path.remove(&cur);
@@ -105,7 +111,12 @@ fn size_of_choice(x: &mut Exprs, table: &mut CardinalityTable, e: ExprId, most: 
         }
         // What was found until then holds.
         effort.spend(x, cur)?;
-        if !on_path.insert(cur) || visited > MAX_STATES || parts > MAX_PARTS || passed > MAX_BETWEEN {
+        if !on_path.insert(cur)
+            || visited > MAX_STATES
+            || parts > MAX_PARTS
+            || passed > MAX_BETWEEN
+            || x.own_size() - before > MOST_NODES
+        {
             // A live cycle, or too much to count. Everything on the path leads here.
             for &p in &on_path {
                 table.insert(p, u64::MAX);
@@ -131,13 +142,20 @@ fn size_of_choice(x: &mut Exprs, table: &mut CardinalityTable, e: ExprId, most: 
 }
 
 /// Whether `e` is seen to have more members than any document can use up: along the widest ranges of bytes, whatever
-/// is read multiplies. False decides nothing.
-fn is_immense(x: &mut Exprs, e: ExprId, effort: &mut Effort) -> Option<bool> {
+/// is read multiplies, or states become unions of very many ways to read it. False decides nothing.
+fn is_immense(x: &mut Exprs, table: &mut CardinalityTable, e: ExprId, effort: &mut Effort) -> Option<bool> {
     /// Bytes that are looked at.
     const DEPTH: usize = 64;
     const IMMENSE: u64 = 1 << 40;
     let (mut at, mut ways) = (e, 1u64);
+    let (before, mut path) = (x.own_size(), Vec::new());
     for _ in 0..DEPTH {
+        if x.own_size() - before > WIDE_NODES || table.get(&at) == Some(&u64::MAX) {
+            // So it is at each state on the way, and whoever goes that way asks there.
+            table.extend(path.into_iter().map(|state| (state, u64::MAX)));
+            return Some(true);
+        }
+        path.push(at);
         effort.spend(x, at)?;
         let row = x.row(at);
         let mut widest = None;

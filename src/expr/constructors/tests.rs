@@ -104,3 +104,35 @@ fn what_is_included_is_dropped_everywhere() {
     }
     assert_eq!(x.alt(&all), x.alt(&big));
 }
+
+#[test]
+fn nested_counts_are_joined_where_no_gap_lies_between_them() {
+    /// As good as no bound for what is compared here.
+    const FAR: u32 = 60;
+    let bounds = || (0..4u32).flat_map(|m| (m.max(1)..5).chain([INF]).map(move |n| (m, n)));
+    for ((m, n), (min, max)) in bounds().flat_map(|inner| bounds().map(move |outer| (inner, outer))) {
+        // All numbers of copies, one copy of the inner repetition after the other.
+        let mut sums = vec![0u32];
+        let mut expected = vec![false; FAR as usize];
+        for copies in 0..=max.min(FAR) {
+            if copies >= min {
+                sums.iter().for_each(|&sum| expected[sum as usize] = true);
+            }
+            let mut next: Vec<u32> = sums.iter().flat_map(|&sum| (m..=n.min(FAR)).map(move |c| sum + c)).collect();
+            next.retain(|&sum| sum < FAR);
+            next.sort_unstable();
+            next.dedup();
+            sums = next;
+        }
+        let first = expected.iter().position(|&is| is).unwrap();
+        let end = expected.iter().rposition(|&is| is).unwrap() + 1;
+        let is_run = expected[first..end].iter().all(|&is| is);
+        let joined = joined_counts((m, n), (min, max));
+        assert_eq!(joined.is_some(), is_run, "({m},{n}) ({min},{max})");
+        if let Some((fewest, most)) = joined {
+            assert_eq!((fewest as usize, most.min(FAR - 1) as usize), (first, end - 1), "({m},{n}) ({min},{max})");
+        }
+    }
+    // A product that is no number of copies stays nested.
+    assert_eq!(joined_counts((1, 100_000), (1, 100_000)), None);
+}

@@ -156,7 +156,13 @@ impl Guide {
         let key = self.state_key();
         let run = match index.0.runs.get(&key) {
             Some(run) => run,
-            None => index.0.runs.keep(key, self.look_for_run()),
+            None => {
+                let run = self.look_for_run();
+                if self.loses_given_up() {
+                    return None;
+                }
+                index.0.runs.keep(key, run)
+            }
         };
         self.run = Some(LastRun { run: run.clone(), taken: 0 });
         Some((run, 0))

@@ -52,16 +52,25 @@ fn hash_of(key: &[u32]) -> u64 {
 impl LexemeCache {
     pub(in crate::mask) fn get(&self, key: &[u32]) -> Option<&Arc<MaskedLexeme>> {
         let hash = hash_of(key);
-        let same = |kept: &KeptLexeme| kept.hash == hash && *kept.key == *key;
-        self.table.find(hash, |&i| same(&self.lexemes[i as usize])).map(|&i| &self.lexemes[i as usize].lexeme)
+        self.place_of(hash, key).map(|i| &self.lexemes[i].lexeme).filter(|l| !l.lexeme.has_given_up())
     }
 
-    /// Keeps `made`, unless another of the same content is there.
+    fn place_of(&self, hash: u64, key: &[u32]) -> Option<usize> {
+        let same = |kept: &KeptLexeme| kept.hash == hash && *kept.key == *key;
+        self.table.find(hash, |&i| same(&self.lexemes[i as usize])).map(|&i| i as usize)
+    }
+
+    /// Keeps `made`, unless another of the same content is there that goes on finding states.
     pub(in crate::mask) fn keep(&mut self, key: Box<[u32]>, made: Arc<MaskedLexeme>) -> Arc<MaskedLexeme> {
         if let Some(known) = self.get(&key) {
             return known.clone();
         }
         let (hash, bytes) = (hash_of(&key), made.memory_bytes());
+        if let Some(i) = self.place_of(hash, &key) {
+            // One that finds no more states makes room.
+            self.lexemes[i].lexeme = made.clone();
+            return made;
+        }
         let lexemes = &self.lexemes;
         self.table.insert_unique(hash, lexemes.len() as u32, |&i| lexemes[i as usize].hash);
         self.lexemes.push(KeptLexeme { hash, key, lexeme: made.clone(), bytes });

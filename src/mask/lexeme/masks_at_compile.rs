@@ -20,7 +20,8 @@ use crate::lexeme::{CLOSED, Lexeme, LexemeKind, StateId};
 use crate::mask::lexeme::masked_lexeme::MaskedLexeme;
 use crate::mask::trie_kind::TrieKind;
 use crate::mask::vocab_tables::VocabTables;
-use crate::util::cancel::{poll, uninterruptible};
+use crate::util::cancel::{charge, poll, spent, uninterruptible};
+use crate::util::work_meter::has_given_up;
 use crate::vocab::Vocabulary;
 
 /// How far a lexeme is looked at.
@@ -39,6 +40,8 @@ const STRING: EagerBounds = EagerBounds { states: 12, masks: 2 };
 const SCHEMA_MASKS: usize = 4;
 /// Bytes of a source beyond which none are made.
 const SOURCE_BYTES: usize = 4096;
+/// Steps of a compile that the masks of one lexeme and the states around its start may take. Few take a hundredth.
+const MOST_STEPS: usize = 20_000;
 
 /// Makes the masks of a whole pattern that are likely to be asked for and take long.
 ///
@@ -111,7 +114,8 @@ fn make(tables: &VocabTables, vocabulary: &Vocabulary, lexeme: &MaskedLexeme, bo
     /// Bytes of new states, after which no further mask is made: of so many states a request meets few.
     const MOST_BYTES: usize = 2 << 20;
     let held = lexeme.lexeme.memory_bytes();
-    let met = look_around(tables, &lexeme.lexeme, bounds.states)?;
+    let mut left = MOST_STEPS;
+    let met = look_around(tables, &lexeme.lexeme, bounds.states, &mut left)?;
     let rich: FxHashSet<StateId> = met.iter().filter(|m| m.is_rich).map(|m| m.state).collect();
     let is_long = |m: &&MetStates| {
         let before = || m.follows.iter().filter(|f| rich.contains(&f.0)).map(|f| f.1).sum::<u32>();
@@ -119,22 +123,38 @@ fn make(tables: &VocabTables, vocabulary: &Vocabulary, lexeme: &MaskedLexeme, bo
     };
     let mut made = 0;
     for m in met.iter().filter(is_long).take(bounds.masks) {
-        if lexeme.lexeme.memory_bytes().saturating_sub(held) > MOST_BYTES {
+        if lexeme.lexeme.memory_bytes().saturating_sub(held) > MOST_BYTES || left == 0 {
             break;
         }
         if tables.known_mask(lexeme, m.state, m.count).is_none() {
             poll()?;
-            // A stop in the middle would leave states that are not what they should be.
-            uninterruptible(|| tables.submask(vocabulary, lexeme, m.state, m.count, TrieKind::Tokens, 0));
+            finish(&lexeme.lexeme, &mut left, || {
+                tables.submask(vocabulary, lexeme, m.state, m.count, TrieKind::Tokens, 0);
+            })?;
             made += 1;
         }
     }
     Ok(made)
 }
 
-/// The states of a lexeme by their distance from the start, up to `most` of them; not those inside of escapes and of
-/// characters beyond ASCII.
-fn look_around(tables: &VocabTables, l: &Lexeme, most: usize) -> Result<Vec<MetStates>> {
+/// Does `work` to its end: a stop in the middle would leave states that are not what they should be. It takes steps off
+/// `left`, and counts for the compile.
+///
+/// # Errors
+/// `Limit` where a state needs more memory than it may take.
+fn finish(l: &Lexeme, left: &mut usize, work: impl FnOnce()) -> Result<()> {
+    let steps = uninterruptible(|| {
+        work();
+        spent()
+    });
+    charge(steps);
+    *left = left.saturating_sub(steps);
+    if has_given_up() && l.has_given_up() { Err(l.why_given_up()) } else { Ok(()) }
+}
+
+/// The states of a lexeme by their distance from the start, up to `most` of them, while steps are `left`; not those
+/// inside of escapes and of characters beyond ASCII.
+fn look_around(tables: &VocabTables, l: &Lexeme, most: usize, left: &mut usize) -> Result<Vec<MetStates>> {
     /// Bytes that lead on from a state, from which on these are many.
     const MANY_BYTES: usize = 9;
     let classes = l.byte_classes();
@@ -154,9 +174,11 @@ fn look_around(tables: &VocabTables, l: &Lexeme, most: usize) -> Result<Vec<MetS
     let mut met = vec![MetStates { state: l.start(), count: 0, is_rich: false, follows: Vec::new() }];
     let mut known: FxHashSet<StateId> = [l.start()].into_iter().collect();
     let mut at = 0;
-    while let Some(&MetStates { state, count, .. }) = met.get(at) {
+    while let Some(&MetStates { state, count, .. }) = met.get(at)
+        && *left > 0
+    {
         poll()?;
-        uninterruptible(|| {
+        finish(l, left, || {
             let data = l.state(state);
             let behind = count + u32::from(is_text && !l.is_open(data));
             let (mut bytes, mut follows) = (0, Vec::new());
@@ -174,7 +196,7 @@ fn look_around(tables: &VocabTables, l: &Lexeme, most: usize) -> Result<Vec<MetS
             }
             met[at].is_rich = bytes >= MANY_BYTES;
             met[at].follows = follows;
-        });
+        })?;
         at += 1;
     }
     Ok(met)

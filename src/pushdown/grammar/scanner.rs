@@ -5,11 +5,12 @@
 //! that no longer one follows, and this promise is kept byte by byte until nothing could break it any more. So a match
 //! is the longest one in all of the text, and not only as far as one byte of look-ahead tells.
 
-use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use smallvec::SmallVec;
 
+use crate::error::Error;
 use crate::grammar::model::{Grammar, Lexer};
 use crate::lexeme::{CLOSED, DEAD, Lexeme, StateId};
 use crate::pushdown::grammar::obligations::{Obligation, Obligations, Promise};
@@ -85,6 +86,8 @@ pub struct Scanner {
     /// States at boundaries with obligations.
     obliged: BoundedCache<(ScanStateId, ObligationsId), ScanStateId, OBLIGED_STATES>,
     builder: Mutex<Builder>,
+    /// Some terminal finds no more states, so what was made since may be wrong.
+    gave_up: AtomicBool,
 }
 
 #[derive(Default)]
@@ -132,6 +135,7 @@ impl Scanner {
             obligations: AppendVec::default(),
             obliged: BoundedCache::default(),
             builder: Mutex::new(Builder { next: FIRST, ..Builder::default() }),
+            gave_up: AtomicBool::new(false),
         };
         scanner.oblige(&mut scanner.lock(), Vec::new());
         scanner
@@ -150,6 +154,20 @@ impl Scanner {
     #[allow(clippy::len_without_is_empty)]
     pub fn len(&self) -> usize {
         self.lexemes.len()
+    }
+
+    /// Whether some terminal finds no more states, as far as a guide has seen.
+    #[inline]
+    pub fn has_given_up(&self) -> bool {
+        self.gave_up.load(Ordering::Relaxed)
+    }
+
+    /// Looks why some terminal finds no more states, if so. From then on it is known of the scanner.
+    #[cold]
+    pub fn given_up(&self) -> Option<Error> {
+        let lexeme = self.lexemes.iter().flatten().find(|l| l.has_given_up())?;
+        self.gave_up.store(true, Ordering::Relaxed);
+        Some(lexeme.why_given_up())
     }
 
     /// The automaton of a terminal.
