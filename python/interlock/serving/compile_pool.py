@@ -1,4 +1,4 @@
-"""Threads in which a server compiles: a few, of its own, and each compile has a deadline that begins with its work."""
+"""Threads in which a server compiles: quick sources pass slow ones, and a deadline begins with the work."""
 
 from __future__ import annotations
 
@@ -11,12 +11,15 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
-from interlock._core import ArgumentError, CancelToken
-from interlock.util.client_messages import of_program
+from interlock._core import ArgumentError, CancelledError, CancelToken
+from interlock.serving.known_sources import KnownSources
+from interlock.util.client_messages import of_closing
 
 __all__ = ["CompilePool", "default_compile_threads"]
 
 _T = TypeVar("_T")
+_LANES = (0.03, 0.3)
+"""How many seconds a compile may take in all lanes but the last one."""
 
 
 def default_compile_threads() -> int:
@@ -53,8 +56,22 @@ class _Work:
                 self._token.cancel()
 
 
+class _Lane:
+    """A queue with threads of its own, and the sources that took longer than it allows."""
+
+    def __init__(self, seconds: float | None) -> None:
+        self.seconds = seconds
+        self.executor: ThreadPoolExecutor | None = None
+        self.outgrown = KnownSources()
+
+
 class CompilePool:
-    """At most ``threads`` compiles at once; others wait for their turn, and their deadline does not begin before.
+    """Compiles in threads, so that slow sources do not hold up quick ones: a multilevel feedback queue.
+
+    A source begins in the lane of quick ones. Where it takes longer than the lane allows, its compile ends, and begins
+    anew in the next lane: 0.03 seconds, 0.3 seconds, and then its whole deadline. So a quick source waits for 0.03
+    seconds of each source before it, and not for their deadlines. A source that has outgrown a lane is remembered, and
+    does not come there again. Each lane compiles at most ``threads`` sources at once, in the order in which they came.
 
     Threads start with the first compile. ``close`` ends them, and so does dropping the pool. A copy, a pickled pool and
     a process that was forked begin without threads.
@@ -68,26 +85,47 @@ class CompilePool:
 
     def _start_anew(self) -> None:
         self._mutex = threading.Lock()
-        self._executor: ThreadPoolExecutor | None = None
+        self._lanes = [_Lane(seconds) for seconds in (*_LANES, None)]
         self._works: set[_Work] = set()
 
     def __reduce__(self) -> tuple[Any, ...]:
         return CompilePool, (self.threads,)
 
-    async def run(self, make: Callable[[CancelToken], _T], seconds: float | None) -> _T:
+    async def run(self, make: Callable[[CancelToken], _T], seconds: float | None, key: bytes | None) -> _T:
         """What ``make`` returns or raises, called in a thread with a token whose deadline is ``seconds`` after its
-        begin. A task that is cancelled cancels the token. ``ArgumentError`` behind ``close``.
+        begin. It is called once more in each lane that it comes to, so it may do nothing but compile. ``key`` stands
+        for the source, and ``None`` for a long one, which begins in the last lane.
+
+        A task that is cancelled cancels the token. Behind ``close`` it is an ``ArgumentError``.
         """
+        for lane in self._lanes[:-1]:
+            if key is None or key in lane.outgrown:
+                continue
+            if seconds is not None and lane.seconds is not None and seconds <= lane.seconds:
+                return await self._run_in(lane, make, seconds)
+            try:
+                return await self._run_in(lane, make, lane.seconds)
+            except CancelledError as error:
+                if not error.is_deadline or self._is_closed:
+                    raise
+                lane.outgrown.add(key)
+        return await self._run_in(self._lanes[-1], make, seconds)
+
+    async def _run_in(self, lane: _Lane, make: Callable[[CancelToken], _T], seconds: float | None) -> _T:
         work, context = _Work(seconds), contextvars.copy_context()
         with self._mutex:
             if self._is_closed:
-                raise of_program(ArgumentError("this RequestCompiler is closed: it compiles in no thread any more"))
-            if self._executor is None:
-                self._executor = ThreadPoolExecutor(self.threads, thread_name_prefix="interlock-compile")
-            future = self._executor.submit(context.run, lambda: make(work.begin()))
+                raise of_closing(ArgumentError("this RequestCompiler is closed: it compiles in no thread any more"))
+            if lane.executor is None:
+                lane.executor = ThreadPoolExecutor(self.threads, thread_name_prefix="interlock-compile")
+            future = lane.executor.submit(context.run, lambda: make(work.begin()))
             self._works.add(work)
         try:
             return await asyncio.wrap_future(future)
+        except CancelledError as error:
+            if self._is_closed:
+                of_closing(error)
+            raise
         except BaseException:
             work.leave()  # A task that is cancelled leaves its thread running.
             raise
@@ -99,12 +137,14 @@ class CompilePool:
         """End all compiles with ``CancelledError``, those that wait too, and wait until the threads have ended."""
         with self._mutex:
             self._is_closed = True
-            executor, works = self._executor, list(self._works)
-            self._executor = None
+            executors, works = [lane.executor for lane in self._lanes], list(self._works)
+            for lane in self._lanes:
+                lane.executor = None
         for work in works:
             work.leave()
-        if executor is not None:
-            executor.shutdown()
+        for executor in executors:
+            if executor is not None:
+                executor.shutdown()
 
 
 _POOLS: weakref.WeakSet[CompilePool] = weakref.WeakSet()
