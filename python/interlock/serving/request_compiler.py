@@ -35,7 +35,7 @@ from interlock.serving.request_fields import (
     Ending,
     budget_field,
     check_number_of_tools,
-    check_parallel_calls,
+    check_switches,
     ending_of,
     is_the_clients,
     number_of_outputs,
@@ -164,8 +164,8 @@ class RequestCompiler:
     ``response_format``, ``text.format``, ``structured_outputs``, ``guided_json`` and its like (see
     ``interlock.tools.format_of_request``), ``tools``, ``tool_choice``, ``parallel_tool_calls``,
     ``max_completion_tokens``, ``max_output_tokens``, ``max_tokens``, ``max_reasoning_tokens``, ``min_tokens``, ``n``,
-    ``best_of``, ``stop`` and ``stop_token_ids``. Everything else is the server's, such as ``temperature``, ``logprobs``
-    and ``ignore_eos``.
+    ``best_of``, ``stop``, ``stop_token_ids`` and the type of ``stream``. Everything else is the server's, such as
+    ``temperature``, ``logprobs`` and ``ignore_eos``.
 
     * ``format``: how the model writes tool calls, or ``"auto"`` with ``tokenizer``; ``None`` for a model that writes
       none, whose requests with tools are refused.
@@ -438,7 +438,7 @@ class RequestCompiler:
         asked = format_of_request(body)
         ending = ending_of(body, self.vocabulary, self.max_tokens, self._above)
         outputs = number_of_outputs(body, self.max_n)
-        check_parallel_calls(body)
+        check_switches(body)
         check_number_of_tools(body, self.max_tools)
         return asked, ending, outputs
 
