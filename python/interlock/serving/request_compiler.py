@@ -390,7 +390,7 @@ class RequestCompiler:
                 return self.compile(body, cancel=None, **options)
             key = self._known.key_of(body, asked, options)
         is_near = self.store is None or self.store.url is None
-        if key is not None and key in self._known and is_near:
+        if key is not None and key in self._known and is_near and not self._pool.overstays(key):
             seconds = _AT_ONCE_SECONDS if self.seconds is None else min(self.seconds, _AT_ONCE_SECONDS)
             try:
                 made = self.compile(body, cancel=CancelToken.after(seconds), **options)
@@ -405,9 +405,9 @@ class RequestCompiler:
 
     def close(self) -> None:
         """End the compiles of ``compile_async``, running and waiting ones, with ``CancelledError``, and wait for its
-        threads, a fraction of a second. ``compile_async`` is an ``ArgumentError`` from then on where it would need a
-        thread. ``refusal`` answers both with 503. ``compile`` and the requests that were compiled go on. A compiler
-        that is dropped needs no ``close``.
+        threads, mostly a fraction of a second. ``compile_async`` is an ``ArgumentError`` from then on where it would
+        need a thread. ``refusal`` answers both with 503. ``compile`` and the requests that were compiled go on. A
+        compiler that is dropped needs no ``close``.
         """
         self._pool.close()
 

@@ -15,7 +15,7 @@ import pytest
 import interlock
 from interlock.explain import byte_vocabulary
 from interlock.integrations.sglang._options import Options
-from interlock.serving import RequestCompiler, known_sources
+from interlock.serving import RequestCompiler, compile_pool, known_sources
 
 VOCABULARY = byte_vocabulary()
 HONEST = {"guided_choice": ["yes", "no"]}
@@ -74,6 +74,76 @@ def test_slow_sources_do_not_hold_up_quick_ones(monkeypatch):
         assert not any(task.done() for task in held)
         may_end.set()
         assert [(await task).kind for task in held] == ["regex"] * 8
+        compiler.close()
+
+    with slow_compiles(monkeypatch) as (begun, may_end):
+        asyncio.run(main())
+
+
+def test_work_that_does_not_hear_of_its_token_holds_up_nobody(monkeypatch):
+    """``Index.guide`` has no token: of some patterns it takes seconds."""
+    compile, begun, may_end, on_loop = RequestCompiler.compile, [], threading.Event(), []
+
+    def deaf(self, body, *, cancel, **options):
+        if "slow" in str(body.get("guided_regex")):
+            on_loop.append(threading.current_thread() is threading.main_thread())
+            begun.append(body)
+            assert may_end.wait(WAIT)
+        return compile(self, body, cancel=None, **options)
+
+    monkeypatch.setattr(RequestCompiler, "compile", deaf)
+
+    async def main():
+        compiler = RequestCompiler(VOCABULARY, seconds=None, compile_threads=2)
+        held = [asyncio.create_task(compiler.compile_async(slow(number))) for number in range(6)]
+        await until(lambda: begun)
+        assert (await asyncio.wait_for(compiler.compile_async(HONEST), WAIT)).kind == "choice"
+        assert not any(task.done() for task in held)
+        may_end.set()
+        kept = await asyncio.gather(*held)
+        # The event loop would have had to wait for it.
+        assert (await compiler.compile_async(slow(0))).index == kept[0].index
+        compiler.close()
+
+    asyncio.run(main())
+    assert len(on_loop) == 7 and not any(on_loop)
+
+
+def test_a_slow_source_that_was_compiled_is_quick_from_then_on(monkeypatch):
+    async def main():
+        compiler = RequestCompiler(VOCABULARY, seconds=None, compile_threads=1)
+        task = asyncio.create_task(compiler.compile_async(slow(0)))
+        await until(lambda: len(begun) == 3)
+        may_end.set()
+        await task
+        may_end.clear()
+        # The last lane is full, and the source is in the first.
+        held = asyncio.create_task(compiler.compile_async(slow(1, **MANY)))
+        await until(lambda: len(begun) == 4)
+        begun.clear()
+        compiler._known = known_sources.KnownSources()
+        again = asyncio.create_task(compiler.compile_async(slow(0)))
+        await until(lambda: begun)
+        may_end.set()
+        assert (await again).kind == (await held).kind == "regex"
+        compiler.close()
+
+    with slow_compiles(monkeypatch) as (begun, may_end):
+        asyncio.run(main())
+
+
+def test_a_source_that_the_second_lane_compiled_begins_in_the_first(monkeypatch):
+    monkeypatch.setattr(compile_pool, "_LANES", (0.03, WAIT))
+
+    async def main():
+        compiler = RequestCompiler(VOCABULARY, seconds=None, compile_threads=1)
+        for times in (2, 4):
+            compiler._known = known_sources.KnownSources()
+            may_end.clear()
+            task = asyncio.create_task(compiler.compile_async(slow(0)))
+            await until(lambda times=times: len(begun) == times)
+            may_end.set()
+            assert (await task).kind == "regex"
         compiler.close()
 
     with slow_compiles(monkeypatch) as (begun, may_end):
