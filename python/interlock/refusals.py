@@ -78,7 +78,8 @@ def refusal(error: BaseException, stop_tokens: int = 0, budget: str = "max_token
       of its places are longer, is 400.
     * 499: the request's ``CancelToken`` or its task was cancelled (``asyncio.CancelledError``), because the client has
       gone: nobody reads the answer.
-    * 503: memory ran out. 504: a deadline has passed (``CancelToken.after``, ``TimeoutError``).
+    * 503: memory ran out, or the ``RequestCompiler`` is closed.
+    * 504: a deadline has passed (``CancelToken.after``, ``TimeoutError``).
     * 500: anything else. ``message`` says nothing of it; log the exception.
 
     ``stop_tokens`` is how many tokens of the client's number the server kept for the end, and did not give to the
@@ -101,6 +102,8 @@ def refusal(error: BaseException, stop_tokens: int = 0, budget: str = "max_token
     if stop_tokens < 0:
         raise ArgumentError(f"stop_tokens cannot be negative: {stop_tokens}")
     reason = refusal_reason(error)
+    if getattr(error, "is_of_closing", False):
+        return Refusal(503, "the server is shutting down: send the request again", "cancelled")
     if isinstance(error, CancelledError):
         return Refusal(504 if reason == "deadline" else 499, error.client_message, reason)
     if reason == "cancelled":  # By asyncio.

@@ -1,22 +1,29 @@
-"""Threads in which a server compiles: a few, of its own, and each compile has a deadline that begins with its work."""
+"""Threads in which a server compiles: quick sources pass slow ones, and a deadline begins with the work."""
 
 from __future__ import annotations
 
 import asyncio
 import contextvars
+import math
 import os
 import threading
+import time
 import weakref
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, TypeVar
 
-from interlock._core import ArgumentError, CancelToken
-from interlock.util.client_messages import of_program
+from interlock._core import ArgumentError, CancelledError, CancelToken
+from interlock.serving.known_sources import KnownSources
+from interlock.util.client_messages import of_closing
 
 __all__ = ["CompilePool", "default_compile_threads"]
 
 _T = TypeVar("_T")
+_LANES = (0.03, 0.3)
+"""How many seconds a compile may take in all lanes but the last one."""
+_LATE = 0.1
+"""How many seconds later it may end. Most compiles hear of their token within milliseconds."""
 
 
 def default_compile_threads() -> int:
@@ -35,26 +42,79 @@ class _Work:
         self._seconds = seconds
         self._mutex = threading.Lock()
         self._token: CancelToken | None = None
-        self._is_left = False
+        self.is_left = False
 
     def begin(self) -> CancelToken:
         """The token of the work, whose time begins now."""
         with self._mutex:
             self._token = CancelToken() if self._seconds is None else CancelToken.after(self._seconds)
-            if self._is_left:
+            if self.is_left:
                 self._token.cancel()
             return self._token
 
     def leave(self) -> None:
         """Nobody waits any more: the work ends, or ends as soon as it begins."""
         with self._mutex:
-            self._is_left = True
+            self.is_left = True
             if self._token is not None:
                 self._token.cancel()
 
 
+class _Lane:
+    """A queue with threads of its own, and the sources that took longer than it allows.
+
+    At most ``threads`` run at once. Work that does not end in time, since it hears of its token late, does not count
+    any more: another thread begins in its place, until there are four times as many.
+    """
+
+    def __init__(self, seconds: float | None, threads: int) -> None:
+        self.seconds, self.threads = seconds, threads
+        self.executor: ThreadPoolExecutor | None = None
+        self.outgrown, self.overstayed = KnownSources(), KnownSources()
+        self._turn = threading.Condition()
+        self._due: dict[_Work, float] = {}
+        """Until when each running work counts."""
+
+    def submit(self, call: Callable[[], _T]) -> Future[_T]:
+        if self.executor is None:
+            most = self.threads if self.seconds is None else 4 * self.threads
+            self.executor = ThreadPoolExecutor(most, thread_name_prefix="interlock-compile")
+        return self.executor.submit(call)
+
+    def do(self, work: _Work, make: Callable[[CancelToken], _T], key: bytes | None) -> _T:
+        """Wait for a turn and call ``make``."""
+        with self._turn:
+            while not work.is_left and (seconds := self._until_free()) > 0:
+                self._turn.wait(None if seconds == math.inf else seconds)
+            due = self._due[work] = math.inf if self.seconds is None else time.monotonic() + self.seconds + _LATE
+        try:
+            return make(work.begin())
+        finally:
+            if key is not None and time.monotonic() > due:
+                self.overstayed.add(key)
+            with self._turn:
+                del self._due[work]
+                self._turn.notify_all()
+
+    def wake(self) -> None:
+        """Works were left: those that wait for a turn shall see it."""
+        with self._turn:
+            self._turn.notify_all()
+
+    def _until_free(self) -> float:
+        """Seconds until fewer than ``threads`` works count, if none of them ends before."""
+        now = time.monotonic()
+        running = sorted(due for due in self._due.values() if due > now)
+        return 0.0 if len(running) < self.threads else running[-self.threads] - now
+
+
 class CompilePool:
-    """At most ``threads`` compiles at once; others wait for their turn, and their deadline does not begin before.
+    """Compiles in threads, so that slow sources do not hold up quick ones: a multilevel feedback queue.
+
+    A source begins in the lane of quick ones. Where it takes longer than the lane allows, its compile ends, and begins
+    anew in the next lane: 0.03 seconds, 0.3 seconds, and then its whole deadline. So a quick source waits for 0.03
+    seconds of each source before it, and not for their deadlines. A source that has outgrown a lane does not come there
+    again until it was compiled. Each lane compiles at most ``threads`` sources at once, in the order of their coming.
 
     Threads start with the first compile. ``close`` ends them, and so does dropping the pool. A copy, a pickled pool and
     a process that was forked begin without threads.
@@ -68,26 +128,55 @@ class CompilePool:
 
     def _start_anew(self) -> None:
         self._mutex = threading.Lock()
-        self._executor: ThreadPoolExecutor | None = None
+        self._lanes = [_Lane(seconds, self.threads) for seconds in (*_LANES, None)]
         self._works: set[_Work] = set()
 
     def __reduce__(self) -> tuple[Any, ...]:
         return CompilePool, (self.threads,)
 
-    async def run(self, make: Callable[[CancelToken], _T], seconds: float | None) -> _T:
+    def overstays(self, key: bytes) -> bool:
+        """Whether this source took a thread for longer than its token allowed: an event loop must not wait for it."""
+        return any(key in lane.overstayed for lane in self._lanes)
+
+    async def run(self, make: Callable[[CancelToken], _T], seconds: float | None, key: bytes | None) -> _T:
         """What ``make`` returns or raises, called in a thread with a token whose deadline is ``seconds`` after its
-        begin. A task that is cancelled cancels the token. ``ArgumentError`` behind ``close``.
+        begin. It is called once more in each lane that it comes to, so it may do nothing but compile. ``key`` stands
+        for the source, and ``None`` for a long one, which begins in the last lane.
+
+        A task that is cancelled cancels the token. Behind ``close`` it is an ``ArgumentError``.
         """
+        for lane in self._lanes:
+            if lane.seconds is not None and (key is None or key in lane.outgrown):
+                continue
+            is_last = lane.seconds is None or (seconds is not None and seconds <= lane.seconds)
+            try:
+                made = await self._run_in(lane, make, seconds if is_last else lane.seconds, key)
+            except CancelledError as error:
+                if is_last or key is None or not error.is_deadline or self._is_closed:
+                    raise
+                lane.outgrown.add(key)
+                continue
+            if key is not None:
+                for other in self._lanes:  # Its index may be found the next time.
+                    other.outgrown.discard(key)
+            return made
+        raise AssertionError("the last lane has no end of its own")
+
+    async def _run_in(
+        self, lane: _Lane, make: Callable[[CancelToken], _T], seconds: float | None, key: bytes | None
+    ) -> _T:
         work, context = _Work(seconds), contextvars.copy_context()
         with self._mutex:
             if self._is_closed:
-                raise of_program(ArgumentError("this RequestCompiler is closed: it compiles in no thread any more"))
-            if self._executor is None:
-                self._executor = ThreadPoolExecutor(self.threads, thread_name_prefix="interlock-compile")
-            future = self._executor.submit(context.run, lambda: make(work.begin()))
+                raise of_closing(ArgumentError("this RequestCompiler is closed: it compiles in no thread any more"))
+            future = lane.submit(lambda: context.run(lane.do, work, make, key))
             self._works.add(work)
         try:
             return await asyncio.wrap_future(future)
+        except CancelledError as error:
+            if self._is_closed:
+                of_closing(error)
+            raise
         except BaseException:
             work.leave()  # A task that is cancelled leaves its thread running.
             raise
@@ -99,12 +188,16 @@ class CompilePool:
         """End all compiles with ``CancelledError``, those that wait too, and wait until the threads have ended."""
         with self._mutex:
             self._is_closed = True
-            executor, works = self._executor, list(self._works)
-            self._executor = None
+            executors, works = [lane.executor for lane in self._lanes], list(self._works)
+            for lane in self._lanes:
+                lane.executor = None
         for work in works:
             work.leave()
-        if executor is not None:
-            executor.shutdown()
+        for lane in self._lanes:
+            lane.wake()
+        for executor in executors:
+            if executor is not None:
+                executor.shutdown()
 
 
 _POOLS: weakref.WeakSet[CompilePool] = weakref.WeakSet()

@@ -1,4 +1,4 @@
-"""What an event loop may do by itself: look through a small body, and find a source that was compiled lately."""
+"""What an event loop may do by itself: look through a small body, and find a source that was compiled before."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def has_few_fields(body: Mapping[Any, Any]) -> bool:
 
 
 class KnownSources:
-    """Digests of sources that were compiled, the newest ones. It keeps no index: one that has left the cache of indexes
+    """Digests of 4,096 sources, those that were added last. It keeps no index: one that has left the cache of indexes
     is compiled again, so an answer here is a guess. Any number of threads may share it.
     """
 
@@ -78,7 +78,7 @@ class KnownSources:
             return key in self._kept
 
     def add(self, key: bytes) -> None:
-        """This source was compiled just now."""
+        """This source was asked for just now."""
         with self._mutex:
             self._kept.pop(key, None)
             self._kept[key] = None

@@ -17,6 +17,7 @@ from interlock.serving.event_stops import EventStops
 from interlock.serving.stop_texts import StopReader
 from interlock.tools.notations.tool_format import ToolFormat
 from interlock.tools.replies.chat_completions import ChatCompletionDeltas, FinishReason, chat_completion_choice
+from interlock.util.argument_types import require
 from interlock.util.client_messages import of_program
 
 __all__ = ["Reply", "check_guide"]
@@ -86,7 +87,7 @@ class Reply:
         The guide, where there is one, has taken them already, and none of them may be taken back later: of a draft,
         pass those that stay. ``ArgumentError`` for tokens behind the end. So it is, and nothing changes, for more
         tokens than the guide took, as where a fork took them that ``CompiledRequest.reply`` was not given. Whether
-        they are the same tokens is looked at once, when the stop token comes.
+        they are the same tokens is looked at once, when the stop token comes. ``TypeError`` for what is no token ids.
 
         >>> from interlock.explain import byte_vocabulary
         >>> from interlock.serving import RequestCompiler
@@ -94,7 +95,11 @@ class Reply:
         >>> reply.deltas(b"ok"), reply.deltas([256]), reply.finish_reason
         ([{'role': 'assistant', 'content': ''}, {'content': 'ok'}], [], 'stop')
         """
+        require(tokens=(tokens, "token ids"))
         tokens = list(tokens)
+        for at, token in enumerate(tokens):
+            if isinstance(token, bool) or not hasattr(token, "__index__"):
+                require(**{f"tokens[{at}]": (token, "count")})
         if self.stop_text is not None:
             return []
         if self._is_closed and tokens:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
@@ -35,7 +35,7 @@ from interlock.serving.request_fields import (
     Ending,
     budget_field,
     check_number_of_tools,
-    check_parallel_calls,
+    check_switches,
     ending_of,
     is_the_clients,
     number_of_outputs,
@@ -164,8 +164,8 @@ class RequestCompiler:
     ``response_format``, ``text.format``, ``structured_outputs``, ``guided_json`` and its like (see
     ``interlock.tools.format_of_request``), ``tools``, ``tool_choice``, ``parallel_tool_calls``,
     ``max_completion_tokens``, ``max_output_tokens``, ``max_tokens``, ``max_reasoning_tokens``, ``min_tokens``, ``n``,
-    ``best_of``, ``stop`` and ``stop_token_ids``. Everything else is the server's, such as ``temperature``, ``logprobs``
-    and ``ignore_eos``.
+    ``best_of``, ``stop``, ``stop_token_ids`` and the type of ``stream``. Everything else is the server's, such as
+    ``temperature``, ``logprobs`` and ``ignore_eos``.
 
     * ``format``: how the model writes tool calls, or ``"auto"`` with ``tokenizer``; ``None`` for a model that writes
       none, whose requests with tools are refused.
@@ -181,7 +181,8 @@ class RequestCompiler:
     * ``max_n``: the most outputs of a request (its ``n``); more are refused. 128 is OpenAI's number.
     * ``max_tools``: the most tools of a request; more are refused.
     * ``seconds``: the deadline of one compile; ``None`` for none. ``compile_threads``: how many sources
-      ``compile_async`` compiles at once; without it half as many as there are processors, from 2 to 8.
+      ``compile_async`` compiles at once in each of its lanes; without it half as many as there are processors, from 2
+      to 8.
     * ``limits``: those of one compile. Without it, and in a mapping that does not name ``max_source_bytes``, a source
       has at most 1 MiB; a ``Limits`` object is taken as it is.
     * ``allowed_tokens``: the special tokens that a client may name; without it all but those of roles, and with an
@@ -362,11 +363,15 @@ class RequestCompiler:
         """``compile`` in a thread, so that the event loop goes on. When the task is cancelled, because its client has
         gone, the compile ends too. ``options`` are those of ``compile``, but for ``cancel``.
 
-        At most ``compile_threads`` sources are compiled at once. Others wait, and ``seconds`` begin when their compile
-        does: ``asyncio.timeout`` bounds both together. A request for nothing does not wait, nor does a source of up to
-        256 Ki characters that was compiled lately: it costs the event loop less than a millisecond, and 20 at most
-        where it has left the cache. Bodies of more than 200 fields wait, and so do all where the ``store`` is behind a
-        URL.
+        A request for nothing does not wait, nor does a source of up to 256 Ki characters that is known: its index is in
+        use, or it came twice and is among those that came last (``set_index_cache_bytes``). It costs the event loop
+        less than a millisecond, and 20 at most where its index is gone.
+
+        Other sources wait for a thread, and slow ones do not hold up quick ones: a compile that takes longer than 0.03
+        seconds ends, and begins anew behind its like, and so does one of more than 0.3 seconds. Each of these three
+        lanes compiles ``compile_threads`` sources at once. ``seconds`` begin when a compile does: ``asyncio.timeout``
+        bounds it and the waiting together. A longer source, and a body of more than 200 fields, begin in the last lane.
+        Where the ``store`` is behind a URL all sources take a thread.
 
         >>> import asyncio
         >>> from interlock.explain import byte_vocabulary
@@ -376,28 +381,33 @@ class RequestCompiler:
         if "cancel" in options:
             raise TypeError("compile_async takes no cancel: cancel the task, or use compile in a thread of your own")
         key = None
+        if isinstance(options.get("context_ids"), Iterator):
+            options["context_ids"] = list(options["context_ids"])  # It may be read more than once.
         if not isinstance(body, Mapping) or has_few_fields(body):
             asked = self._read(body)[0]
             thinks = (options.get("reasoning") or self._reasoning["reasoning"]) != "none"
             if asked is None and not body.get("tools") and not thinks:
                 return self.compile(body, cancel=None, **options)
-            if self.store is None or self.store.url is None:
-                key = self._known.key_of(body, asked, options)
-        if key is not None and key in self._known:
+            key = self._known.key_of(body, asked, options)
+        is_near = self.store is None or self.store.url is None
+        if key is not None and key in self._known and is_near and not self._pool.overstays(key):
             seconds = _AT_ONCE_SECONDS if self.seconds is None else min(self.seconds, _AT_ONCE_SECONDS)
             try:
-                return self.compile(body, cancel=CancelToken.after(seconds), **options)
+                made = self.compile(body, cancel=CancelToken.after(seconds), **options)
+                self._known.add(key)
+                return made
             except CancelledError:  # It has left the cache.
                 self._known.discard(key)
-        made = await self._pool.run(lambda token: self.compile(body, cancel=token, **options), self.seconds)
+        made = await self._pool.run(lambda token: self.compile(body, cancel=token, **options), self.seconds, key)
         if key is not None:
             self._known.add(key)
         return made
 
     def close(self) -> None:
         """End the compiles of ``compile_async``, running and waiting ones, with ``CancelledError``, and wait for its
-        threads, a fraction of a second. ``compile_async`` is an ``ArgumentError`` from then on where it would need a
-        thread; ``compile`` and the requests that were compiled go on. A compiler that is dropped needs no ``close``.
+        threads, mostly a fraction of a second. ``compile_async`` is an ``ArgumentError`` from then on where it would
+        need a thread. ``refusal`` answers both with 503. ``compile`` and the requests that were compiled go on. A
+        compiler that is dropped needs no ``close``.
         """
         self._pool.close()
 
@@ -428,7 +438,7 @@ class RequestCompiler:
         asked = format_of_request(body)
         ending = ending_of(body, self.vocabulary, self.max_tokens, self._above)
         outputs = number_of_outputs(body, self.max_n)
-        check_parallel_calls(body)
+        check_switches(body)
         check_number_of_tools(body, self.max_tools)
         return asked, ending, outputs
 

@@ -15,7 +15,7 @@ __all__ = [
     "Ending",
     "budget_field",
     "check_number_of_tools",
-    "check_parallel_calls",
+    "check_switches",
     "ending_of",
     "is_the_clients",
     "number_of_outputs",
@@ -108,12 +108,12 @@ def check_number_of_tools(body: Mapping[str, Any], most: int) -> None:
         raise RequestError(f"a request has at most {most} tools, not {len(tools)}", "/tools")
 
 
-def check_parallel_calls(body: Mapping[str, Any]) -> None:
-    """``RequestError`` where the field ``parallel_tool_calls`` has another type, also where there are no tools."""
-    asked = body.get("parallel_tool_calls")
-    if asked is not None and not isinstance(asked, bool):
-        said = f"parallel_tool_calls is true or false, not {kind_of(asked)}"
-        raise RequestError(said, "/parallel_tool_calls")
+def check_switches(body: Mapping[str, Any]) -> None:
+    """``RequestError`` where ``stream`` or ``parallel_tool_calls`` has another type, also where there are no tools."""
+    for name in ("parallel_tool_calls", "stream"):
+        asked = body.get(name)
+        if asked is not None and not isinstance(asked, bool):
+            raise RequestError(f"{name} is true or false, not {kind_of(asked)}", f"/{name}")
 
 
 def _number(body: Mapping[str, Any], name: str, least: int, most: int | None = None) -> int | None:

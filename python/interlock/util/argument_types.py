@@ -44,6 +44,7 @@ _KINDS: dict[str, tuple[Callable[[Any], bool], str]] = {
         lambda v: v is None or v == "all" or (hasattr(v, "__iter__") and not isinstance(v, str | bytes)),
         'an iterable of ids and texts of special tokens, "all" or None',
     ),
+    "token ids": (lambda v: hasattr(v, "__iter__") and not isinstance(v, str | Mapping), "an iterable of token ids"),
     "texts": (_is_texts, "bytes, a str or an iterable of texts and token ids"),
 }
 

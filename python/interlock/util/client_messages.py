@@ -21,7 +21,7 @@ from interlock._core import (
 )
 from interlock.util.long_numbers import in_words_of_clients
 
-__all__ = ["attach", "of_program", "with_hint", "without_hint"]
+__all__ = ["attach", "of_closing", "of_program", "with_hint", "without_hint"]
 
 OF_SERVER = "internal error of the server"
 """What a client is told where neither its source nor its request is at fault."""
@@ -66,6 +66,12 @@ def of_program(error: E) -> E:
     """
     error.__dict__["is_of_server"] = True
     return error
+
+
+def of_closing(error: E) -> E:
+    """``error`` as one of a server that shuts down: ``interlock.refusal`` answers 503, and no client is to blame."""
+    error.__dict__["is_of_closing"] = True
+    return of_program(error)
 
 
 def without_hint(error: InterlockError) -> str:

@@ -39,6 +39,9 @@ def nearest(word: str, known: Iterable[str], likeness: float = SLIP) -> str:
         lower.setdefault(name.lower(), name)
     if word.lower() in lower:
         return lower[word.lower()]
+    # The likeness of texts of n and m characters is at most 2 * min(n, m) / (n + m).
+    if len(word) * likeness > max(map(len, lower), default=0) * (2 - likeness):
+        return ""
     found = difflib.get_close_matches(word.lower(), lower, n=1, cutoff=likeness)
     if not found:
         found = [name for name in lower if _is_swapped(word.lower(), name)]

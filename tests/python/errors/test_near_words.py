@@ -21,6 +21,7 @@ def test_of_words_that_differ_in_capitals_the_first_is_taken():
 
 
 def test_how_like_it_has_to_be():
+    assert nearest("min" * 99_999, ["minimum"], 0.5) == ""
     assert nearest("minx", ["minimum"], 0.5) == "minimum" and nearest("minx", ["minimum"], 0.8) == ""
 
 

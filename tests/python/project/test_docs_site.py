@@ -30,6 +30,7 @@ PAGES = [
     *(DOCS / f"{name}.md" for name in ("index", "quick-start", "how-to", "options", "limits", "errors", "faq")),
     *sorted((DOCS / "tutorials").glob("*.md")),
     DOCS / "servers" / "own.md",
+    DOCS / "servers" / "one-file.md",
     DOCS / "servers" / "production.md",
     *sorted((DOCS / "coming-from").glob("*.md")),
 ]

@@ -84,9 +84,10 @@ def test_the_page_takes_nothing_behind_a_stop_token_of_a_draft(page, monkeypatch
         return logits
 
     monkeypatch.setitem(page, "model_step", model_step)
-    guide = Index.from_regex("a{1,3}", vocabulary).guide()
+    request = asyncio.run(page["accept"]({"guided_regex": "a{1,3}", "max_tokens": 10}))[1]
+    guide = request.guide
     guide.advance(ord("a"))
-    request = page["Request"](guide, 10)
+    request.reply.deltas(b"a")
     _, taken = page["step_with_draft"](request, draft)
     assert request.tokens == taken and taken.count(end) <= 1
     if end in draft:
@@ -127,6 +128,28 @@ def test_a_guide_that_meets_a_bug_costs_its_request_alone(page, monkeypatch, cap
     monkeypatch.setattr(interlock, "fill_bitmasks", fail)
     with pytest.raises(interlock.InternalError):
         page["step"](requests[:1])
+
+
+@pytest.mark.parametrize("name", ["LimitError", "ArtifactError", "InternalError"])
+def test_a_guide_that_fails_at_its_token_costs_its_request_alone(page, monkeypatch, name):
+    bodies = [{"guided_choice": ["abc"], "max_tokens": 9}, {"max_tokens": 5}, {"guided_choice": ["b"], "max_tokens": 9}]
+    requests = [asyncio.run(page["accept"](body))[1] for body in bodies]
+    real = interlock.advance_each
+
+    def failing(guides, tokens):
+        real([None, *guides[1:]], tokens)
+        error = getattr(interlock, name)("guide 0 of the batch: no")
+        error.batch_index = 0
+        raise error
+
+    monkeypatch.setattr(interlock, "advance_each", failing)
+    page["step"](requests)
+    assert [request.finish_reason for request in requests] == ["error", None, None]
+    assert isinstance(requests[0].error, getattr(interlock, name)) and requests[0].guide is None
+    monkeypatch.setattr(interlock, "advance_each", real)
+    page["step"](requests[1:])
+    assert requests[2].finish_reason == "stop" and requests[2].reply.has_ended
+    assert [len(request.tokens) for request in requests] == [0, 2, 2]
 
 
 def test_a_mistake_of_the_server_is_none_of_the_client(page, monkeypatch, caplog):

@@ -15,7 +15,7 @@ import pytest
 import interlock
 from interlock.explain import byte_vocabulary
 from interlock.integrations.sglang._options import Options
-from interlock.serving import RequestCompiler
+from interlock.serving import RequestCompiler, compile_pool, known_sources
 
 VOCABULARY = byte_vocabulary()
 HONEST = {"guided_choice": ["yes", "no"]}
@@ -23,8 +23,12 @@ WAIT = 60
 """Seconds after which a test has failed; nothing takes as long."""
 
 
-def slow(number):
-    return {"guided_regex": f"slow{number}"}
+MANY = {f"a{number}": 1 for number in range(201)}
+"""So many fields that a body begins in the last lane."""
+
+
+def slow(number, **fields):
+    return {"guided_regex": f"slow{number}", **fields}
 
 
 @contextlib.contextmanager
@@ -37,7 +41,7 @@ def slow_compiles(monkeypatch):
             begun.append(threading.current_thread().name)
             while not may_end.wait(0.005):
                 if cancel.is_cancelled:
-                    raise interlock.CancelledError("stopped")
+                    interlock.check_regex("a", cancel=cancel)
         return compile(self, body, cancel=cancel, **options)
 
     monkeypatch.setattr(RequestCompiler, "compile", held)
@@ -58,12 +62,134 @@ def threads_of_compilers():
     return {thread for thread in threading.enumerate() if thread.name.startswith("interlock-compile")}
 
 
+def test_slow_sources_do_not_hold_up_quick_ones(monkeypatch):
+    async def main():
+        compiler = RequestCompiler(VOCABULARY, format="hermes", seconds=None, compile_threads=1)
+        held = [asyncio.create_task(compiler.compile_async(slow(number))) for number in range(8)]
+        await until(lambda: begun)
+        # They came behind all of them, and none of those ever ends.
+        bodies = (HONEST, {"tools": [{"name": "now"}]}, {"guided_json": {"type": "integer"}, "stop": "a"})
+        found = await asyncio.wait_for(asyncio.gather(*map(compiler.compile_async, bodies)), WAIT)
+        assert [request.kind for request in found] == ["choice", "tools", "json_schema"]
+        assert not any(task.done() for task in held)
+        may_end.set()
+        assert [(await task).kind for task in held] == ["regex"] * 8
+        compiler.close()
+
+    with slow_compiles(monkeypatch) as (begun, may_end):
+        asyncio.run(main())
+
+
+def test_work_that_does_not_hear_of_its_token_holds_up_nobody(monkeypatch):
+    """``Index.guide`` has no token: of some patterns it takes seconds."""
+    compile, begun, may_end, on_loop = RequestCompiler.compile, [], threading.Event(), []
+
+    def deaf(self, body, *, cancel, **options):
+        if "slow" in str(body.get("guided_regex")):
+            on_loop.append(threading.current_thread() is threading.main_thread())
+            begun.append(body)
+            assert may_end.wait(WAIT)
+        return compile(self, body, cancel=None, **options)
+
+    monkeypatch.setattr(RequestCompiler, "compile", deaf)
+
+    async def main():
+        compiler = RequestCompiler(VOCABULARY, seconds=None, compile_threads=2)
+        held = [asyncio.create_task(compiler.compile_async(slow(number))) for number in range(6)]
+        await until(lambda: begun)
+        assert (await asyncio.wait_for(compiler.compile_async(HONEST), WAIT)).kind == "choice"
+        assert not any(task.done() for task in held)
+        may_end.set()
+        kept = await asyncio.gather(*held)
+        # The event loop would have had to wait for it.
+        assert (await compiler.compile_async(slow(0))).index == kept[0].index
+        compiler.close()
+
+    asyncio.run(main())
+    assert len(on_loop) == 7 and not any(on_loop)
+
+
+def test_a_slow_source_that_was_compiled_is_quick_from_then_on(monkeypatch):
+    async def main():
+        compiler = RequestCompiler(VOCABULARY, seconds=None, compile_threads=1)
+        task = asyncio.create_task(compiler.compile_async(slow(0)))
+        await until(lambda: len(begun) == 3)
+        may_end.set()
+        await task
+        may_end.clear()
+        # The last lane is full, and the source is in the first.
+        held = asyncio.create_task(compiler.compile_async(slow(1, **MANY)))
+        await until(lambda: len(begun) == 4)
+        begun.clear()
+        compiler._known = known_sources.KnownSources()
+        again = asyncio.create_task(compiler.compile_async(slow(0)))
+        await until(lambda: begun)
+        may_end.set()
+        assert (await again).kind == (await held).kind == "regex"
+        compiler.close()
+
+    with slow_compiles(monkeypatch) as (begun, may_end):
+        asyncio.run(main())
+
+
+def test_a_source_that_the_second_lane_compiled_begins_in_the_first(monkeypatch):
+    monkeypatch.setattr(compile_pool, "_LANES", (0.03, WAIT))
+
+    async def main():
+        compiler = RequestCompiler(VOCABULARY, seconds=None, compile_threads=1)
+        for times in (2, 4):
+            compiler._known = known_sources.KnownSources()
+            may_end.clear()
+            task = asyncio.create_task(compiler.compile_async(slow(0)))
+            await until(lambda times=times: len(begun) == times)
+            may_end.set()
+            assert (await task).kind == "regex"
+        compiler.close()
+
+    with slow_compiles(monkeypatch) as (begun, may_end):
+        asyncio.run(main())
+
+
+def test_a_source_that_was_slow_begins_in_the_last_lane(monkeypatch):
+    async def main():
+        compiler = RequestCompiler(VOCABULARY, seconds=0.5, compile_threads=1)
+        for times in (3, 4):
+            with pytest.raises(interlock.CancelledError) as caught:
+                await compiler.compile_async(slow(0))
+            assert len(begun) == times
+            assert compiler.refusal(caught.value).status == 504
+        compiler.close()
+        # A deadline that is shorter than a lane's is the end.
+        compiler = RequestCompiler(VOCABULARY, seconds=0.01, compile_threads=1)
+        with pytest.raises(interlock.CancelledError):
+            await compiler.compile_async(slow(0))
+        compiler.close()
+
+    with slow_compiles(monkeypatch) as (begun, _):
+        asyncio.run(main())
+    assert len(begun) == 5
+
+
+def test_what_is_read_once_is_there_in_each_lane(monkeypatch):
+    compile, seen = RequestCompiler.compile, []
+
+    def late_at_first(self, body, *, cancel, **options):
+        seen.append(list(options["context_ids"]))
+        if len(seen) == 1:
+            interlock.check_regex("a", cancel=interlock.CancelToken.after(0))
+        return compile(self, body, cancel=cancel, **options)
+
+    monkeypatch.setattr(RequestCompiler, "compile", late_at_first)
+    asyncio.run(RequestCompiler(VOCABULARY).compile_async(HONEST, context_ids=iter([1, 2])))
+    assert seen == [[1, 2], [1, 2]]
+
+
 def test_a_deadline_begins_with_the_work_and_not_in_the_queue(monkeypatch):
     async def main():
         compiler = RequestCompiler(VOCABULARY, seconds=1.0, compile_threads=1)
-        held = [asyncio.create_task(compiler.compile_async(slow(number))) for number in range(3)]
+        held = [asyncio.create_task(compiler.compile_async(slow(number, **MANY))) for number in range(3)]
         await until(lambda: begun)
-        honest = asyncio.create_task(compiler.compile_async(HONEST))
+        honest = asyncio.create_task(compiler.compile_async(HONEST | MANY))
         failed = await asyncio.gather(*held, return_exceptions=True)
         assert all(isinstance(error, interlock.CancelledError) for error in failed)
         # It has waited for three deadlines.
@@ -75,13 +201,20 @@ def test_a_deadline_begins_with_the_work_and_not_in_the_queue(monkeypatch):
     assert len(begun) == 3
 
 
-def test_what_needs_no_compile_does_not_wait(monkeypatch):
+def test_what_needs_no_compile_takes_no_thread():
     async def main():
         compiler = RequestCompiler(VOCABULARY, format="hermes", seconds=None, compile_threads=1)
-        bodies = (HONEST, {"tools": [{"name": "now"}]}, {"guided_json": {"type": "integer"}, "stop": "a"})
+        tag = {"type": "tag", "begin": "<f>", "content": {"type": "json_schema", "json_schema": True}, "end": "</f>"}
+        bodies = (
+            *(HONEST, {"tools": [{"name": "now"}]}, {"guided_json": {"type": "integer"}, "stop": "a"}),
+            *({"guided_regex": "a+"}, {"guided_grammar": 'start: "a" start | "b"'}, {"guided_json_object": True}),
+            {"response_format": {"type": "json_schema", "json_schema": {"name": "a", "schema": {"type": "null"}}}},
+            {"response_format": {"type": "structural_tag", "format": tag}},
+            {"structured_outputs": {"choice": ["a", "b"]}},
+            {"tools": [{"name": "now"}], "tool_choice": "required", "guided_json": {"type": "null"}, "stop": "a"},
+        )
         known = [await compiler.compile_async(body) for body in bodies]
-        held = asyncio.create_task(compiler.compile_async(slow(0)))
-        await until(lambda: begun)
+        compiler.close()  # There is no thread any more.
         again = [compiler.compile_async({**body, "max_tokens": 99, "temperature": 1}) for body in bodies]
         found = await asyncio.wait_for(asyncio.gather(*again, compiler.compile_async({})), WAIT)
         assert [request.index for request in found] == [*[request.index for request in known], None]
@@ -90,13 +223,22 @@ def test_what_needs_no_compile_does_not_wait(monkeypatch):
                 await asyncio.wait_for(compiler.compile_async(wrong), WAIT)
         with pytest.raises(interlock.BudgetError):
             await asyncio.wait_for(compiler.compile_async({**HONEST, "max_tokens": 1}), WAIT)
-        assert not held.done()
-        may_end.set()
-        await held
-        compiler.close()
 
-    with slow_compiles(monkeypatch) as (begun, may_end):
-        asyncio.run(main())
+    asyncio.run(main())
+
+
+def test_a_source_that_is_asked_for_again_stays_known(monkeypatch):
+    monkeypatch.setattr(known_sources, "_MOST_SOURCES", 2)
+
+    async def main():
+        compiler = RequestCompiler(VOCABULARY)
+        held = [await compiler.compile_async({"guided_choice": [text]}) for text in "abac"]
+        compiler.close()
+        assert (await compiler.compile_async({"guided_choice": ["a"]})).index == held[0].index
+        with pytest.raises(interlock.ArgumentError, match="closed"):
+            await compiler.compile_async({"guided_choice": ["b"]})
+
+    asyncio.run(main())
 
 
 def test_a_source_that_has_left_the_cache_is_compiled_in_a_thread(monkeypatch):
@@ -166,7 +308,7 @@ def test_a_store_behind_a_url_is_not_asked_by_the_event_loop(monkeypatch, tmp_pa
 def test_so_many_sources_are_compiled_at_once(monkeypatch):
     async def main():
         compiler = RequestCompiler(VOCABULARY, seconds=None, compile_threads=2)
-        held = [asyncio.create_task(compiler.compile_async(slow(number))) for number in range(5)]
+        held = [asyncio.create_task(compiler.compile_async(slow(number, **MANY))) for number in range(5)]
         await until(lambda: len(begun) == 2)
         await asyncio.sleep(0.1)
         assert len(begun) == len(set(begun)) == 2
@@ -189,16 +331,16 @@ def test_the_default_is_that_of_the_plug_ins(monkeypatch, processors):
 def test_a_request_whose_client_has_gone_leaves_the_queue(monkeypatch):
     async def main():
         compiler = RequestCompiler(VOCABULARY, seconds=None, compile_threads=1)
-        held = asyncio.create_task(compiler.compile_async(slow(0)))
+        held = asyncio.create_task(compiler.compile_async(slow(0, **MANY)))
         await until(lambda: begun)
-        waits = asyncio.create_task(compiler.compile_async(slow(1)))
+        waits = asyncio.create_task(compiler.compile_async(slow(1, **MANY)))
         await asyncio.sleep(0.01)
         waits.cancel()
         held.cancel()
         for task in (held, waits):
             with pytest.raises(asyncio.CancelledError):
                 await task
-        assert (await asyncio.wait_for(compiler.compile_async(HONEST), WAIT)).kind == "choice"
+        assert (await asyncio.wait_for(compiler.compile_async(HONEST | MANY), WAIT)).kind == "choice"
         compiler.close()
 
     with slow_compiles(monkeypatch) as (begun, _):
@@ -212,16 +354,19 @@ def test_close_ends_compiles_and_threads(monkeypatch):
     async def main():
         compiler = RequestCompiler(VOCABULARY, seconds=None, compile_threads=2)
         request = await compiler.compile_async(HONEST)
-        held = [asyncio.create_task(compiler.compile_async(slow(number))) for number in range(5)]
+        held = [asyncio.create_task(compiler.compile_async(slow(number, **MANY))) for number in range(5)]
         await until(lambda: len(begun) == 2)
         compiler.close()
         compiler.close()
         assert threads_of_compilers() <= before
         for error in await asyncio.gather(*held, return_exceptions=True):
             assert isinstance(error, interlock.CancelledError)
+            assert compiler.refusal(error).status == 503  # The server goes, and not the client.
         with pytest.raises(interlock.ArgumentError, match="closed") as caught:
             await compiler.compile_async(slow(9))
-        assert compiler.refusal(caught.value).status == 500
+        answer = compiler.refusal(caught.value)
+        assert (answer.status, answer.is_of_server) == (503, False)
+        assert answer.message == "the server is shutting down: send the request again"
         assert (await compiler.compile_async({})).kind == "text"
         assert compiler.compile(HONEST, cancel=None).index == request.index
 

@@ -62,6 +62,8 @@ BODIES = [
     ({"stop": {"a": 1}}, "/stop"),
     ({"stop": ["a", 5]}, "/stop/1"),
     ({"stop": [["a"]]}, "/stop/0"),
+    ({"stream": "yes"}, "/stream"),
+    ({"stream": 1, "guided_choice": ["a"]}, "/stream"),
     ({"stop_token_ids": 5}, "/stop_token_ids"),
     ({"stop_token_ids": {"a": 1}}, "/stop_token_ids"),
     ({"stop_token_ids": ["5"]}, "/stop_token_ids/0"),
@@ -258,6 +260,39 @@ def test_a_body_that_is_no_object(body):
         with pytest.raises(interlock.RequestError, match="the body of a request is a JSON object") as caught:
             compiler.compile(body)
         assert compiler.refusal(caught.value, body).status == 400
+
+
+@pytest.mark.parametrize("place", ["", "/text", "/extra_body", "/generation_config"])
+def test_a_body_of_a_hundred_thousand_names(place):
+    """Each of them would be compared with all constraints: ten seconds."""
+    many = {f"field{number}": 1 for number in range(100_000)}
+    compiler = COMPILERS["plain"]
+    body = {place[1:]: many} if place else many
+    with pytest.raises(interlock.RequestError, match="has at most 1000 fields here, not 100000") as caught:
+        compiler.compile(body)
+    answer = compiler.refusal(caught.value, body)
+    assert (answer.status, answer.body["error"]["param"]) == (400, place or None)
+    assert compiler.compile(dict(list(many.items())[:1000])).kind == "text"
+
+
+def test_a_format_of_the_type_json_that_has_no_schema():
+    with pytest.raises(interlock.RequestError, match='did you mean "json_object"') as caught:
+        COMPILERS["plain"].compile({"response_format": {"type": "json"}})
+    assert caught.value.pointer == "/response_format/type"
+
+
+@pytest.mark.parametrize("body", [{}, {"guided_choice": ["a"]}, {"tools": [{"name": "now"}]}])
+def test_deltas_of_what_is_no_token_ids(body):
+    reply = COMPILERS["tools"].compile(body).reply()
+    for wrong, said in (
+        ("x", "tokens must be an iterable of token ids, not str"),
+        (5, "tokens must be an iterable of token ids, not int"),
+        ({1: 2}, "tokens must be an iterable of token ids, not dict"),
+        ([97, "x"], r"tokens\[1\] must be an int, not str"),
+        ([True], r"tokens\[0\] must be an int, not bool"),
+    ):
+        with pytest.raises(TypeError, match=said):
+            reply.deltas(wrong)
 
 
 def test_the_table_is_long_enough():

@@ -356,6 +356,10 @@ def _read_json_schema(value: dict[str, Any], pointer: str) -> Source:
             raise RequestError(f"the schema is missing, and {odd!r} is no field; did you mean 'schema'?", place)
         if any(key in envelope for key in _SCHEMA_WORDS) or (place != pointer and "type" in envelope):
             raise RequestError(f"this looks like a JSON Schema itself: it goes into {_SCHEMA_GOES}", place)
+        if set(value) == {"type"} and value["type"] == "json":
+            raise RequestError(
+                'the schema is missing: it goes into "schema"; did you mean "json_object"?', f"{pointer}/type"
+            )
         raise RequestError('the schema is missing: it goes into "schema", beside "name"', place)
     for key in envelope:
         if key not in _ENVELOPE:

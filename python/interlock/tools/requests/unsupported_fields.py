@@ -17,6 +17,8 @@ __all__ = ["refuse_unsupported_fields", "refuse_slips"]
 
 _LIKE = 0.8
 """How like the name of a constraint a field is (``interlock.util.near_words``) that is taken for a slip of it."""
+_MOST_FIELDS = 1_000
+"""Fields of an object that is looked through for slips. Each takes up to a tenth of a millisecond."""
 _SCHEMA = 'write "response_format": {"type": "json_schema", "json_schema": {"name": …, "schema": …}}'
 _TOOLS = 'write "tools": [{"type": "function", "function": …}]'
 _ANY_OBJECT = 'write "response_format": {"type": "json_object"}'
@@ -92,9 +94,11 @@ def refuse_unsupported_fields(body: Mapping[Any, Any], constraints: Iterable[str
     at /format: this is Ollama's field: write "response_format":
     """
     known = (*constraints, *_TOOL_FIELDS)
+    _check_number(body, place)
     _refuse_foreign(body, known, place)
     for name, way in _HOLDERS.items():
         if isinstance(inner := body.get(name), Mapping):
+            _check_number(inner, f"{place}/{name}")
             lost = next((key for key in inner if _is_lost(key, inner, known)), None)
             if lost is not None:
                 raise RequestError(way.format(name=name, lost=lost), f"{place}/{name}/{escaped(lost)}")
@@ -113,6 +117,7 @@ def _refuse_foreign(body: Mapping[Any, Any], known: Iterable[str], place: str) -
         if plain in _ELSEWHERE and value not in _NOTHING.get(plain, ()):
             raise RequestError(_ELSEWHERE[plain], pointer)
         if plain in _CONFIGS and isinstance(value, Mapping):
+            _check_number(value, pointer)
             whose, theirs = _CONFIGS[plain]
             lost = next((key for key in value if value[key] != _ANY_TEXT and _is_lost(key, value, theirs)), None)
             if lost is not None:
@@ -123,12 +128,20 @@ def _refuse_foreign(body: Mapping[Any, Any], known: Iterable[str], place: str) -
 
 
 def refuse_slips(fields: Mapping[Any, Any], known: Iterable[str], pointer: str) -> None:
-    """``RequestError`` for a field that is none of ``known``, and looks like a slip of one."""
+    """``RequestError`` for a field that is none of ``known``, and looks like a slip of one, and for an object of more
+    fields than are looked through.
+    """
     known = tuple(known)
+    _check_number(fields, pointer)
     for name in fields:
         if name not in known and _is_lost(name, fields, known):
             meant = _means(name, known)
             raise RequestError(f"there is no field {name!r}; did you mean {meant!r}?", f"{pointer}/{escaped(name)}")
+
+
+def _check_number(fields: Mapping[Any, Any], pointer: str) -> None:
+    if len(fields) > _MOST_FIELDS:
+        raise RequestError(f"an object has at most {_MOST_FIELDS} fields here, not {len(fields)}", pointer)
 
 
 def _is_lost(name: Any, fields: Mapping[Any, Any], constraints: Iterable[str]) -> bool:

@@ -1,0 +1,180 @@
+"""The server in one file of the documentation, as strangers would try it: many at once, hostile ones, faults."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import io
+import json
+import re
+from pathlib import Path
+
+import interlock
+import pytest
+
+PAGE = Path(__file__).parents[3] / "docs" / "servers" / "one-file.md"
+WAIT = 120
+"""Seconds after which a test has failed; nothing takes as long."""
+CLOSED = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"], "additionalProperties": False}
+NOW = {"type": "function", "function": {"name": "now", "parameters": {"type": "object", "properties": {}}}}
+KINDS = [
+    {"guided_choice": ["yes", "no"]},
+    {"guided_json": CLOSED, "max_tokens": 40},
+    {"guided_regex": "[a-f]{3,9}", "n": 3, "seed": 5},
+    {"guided_grammar": 'start: "(" start ")" | "x"', "max_tokens": 30},
+    {"tools": [NOW], "tool_choice": "required", "max_tokens": 90},
+    {"tools": [NOW], "max_tokens": 30, "stop": ["e", "a"]},
+    {"max_tokens": 9, "min_tokens": 9, "temperature": 0},
+    {"response_format": {"type": "json_object"}, "max_tokens": 50, "stream": True},
+]
+HOSTILE = [
+    *([], 5, None, "x", {"n": 0}, {"n": 10**9}, {"stop": [1]}, {"stop": ""}, {"seed": "x"}, {"seed": -1}),
+    *({"temperature": "hot"}, {"temperature": float("nan")}, {"temperature": -1}, {"max_tokens": 0}, {"guided_jsn": 1}),
+    *({"guided_regex": "("}, {"guided_regex": "a{1000000000}"}, {"guided_regex": "(a*)*" * 500 + "("}, {"tools": 5}),
+    *({"guided_json": 5}, {"guided_json": "{"}, {"guided_json": {"$ref": "#"}}, {"guided_json": {"type": []}}),
+    *({"guided_json": {"enum": []}}, {"guided_json": False}, {"guided_choice": []}, {"guided_choice": [""], "n": 200}),
+    *({"guided_grammar": "start: start"}, {"guided_grammar": "root ::="}, {"guided_grammar": ""}, {"guided_choice": 5}),
+    *({"tools": [{}]}, {"tools": [NOW, NOW]}, {"tool_choice": "required"}, {"tools": [NOW], "tool_choice": "x"}),
+    *({"response_format": {"type": "json"}, "guided_json": True}, {"response_format": {"type": "xml"}}, {"format": {}}),
+    *({"stream": "yes"}, {"stop_token_ids": [-1]}, {"stop_token_ids": [10**30]}, {"min_tokens": -5}, {"best_of": 5}),
+    *({"guided_regex": "\ud800"}, {"guided_json": {"pattern": "(", "type": "string"}}, {"guided_choice": ["\ud800"]}),
+    {"guided_grammar": "start: " + " | ".join(f'/.*a.{{{number}}}/ "x"' for number in range(25))},
+]
+
+
+def page():
+    """The names of the page's first program."""
+    if not PAGE.is_file():
+        pytest.skip("the documentation is not here")
+    names = {"__name__": "page"}
+    block = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)[0]
+    with contextlib.redirect_stdout(io.StringIO()):
+        exec(compile(block, str(PAGE), "exec", dont_inherit=True), names)
+    return names
+
+
+def with_engine(use):
+    """What ``use`` returns, called with the names of the page and a running engine."""
+
+    async def main():
+        names = page()
+        limits = {"max_mask_steps": 1_000}
+        compiler = names["RequestCompiler"](names["vocabulary"], format="hermes", limits=limits, seconds=2.0)
+        engine = names["Engine"](compiler)
+        found = await asyncio.wait_for(use(names, engine), WAIT)
+        await asyncio.wait_for(engine.close(), WAIT)
+        assert not engine.rows
+        return found
+
+    return asyncio.run(main())
+
+
+async def answered(names, engine, body):
+    sent = []
+
+    async def send(text):
+        sent.append(text)
+
+    status, answer = await names["handle"](engine, body, send)
+    return status, answer, sent
+
+
+def test_many_at_once_among_hostile_ones():
+    async def use(names, engine):
+        bodies = [*KINDS, *HOSTILE, *KINDS]
+        return bodies, await asyncio.gather(*(answered(names, engine, body) for body in bodies))
+
+    bodies, found = with_engine(use)
+    for body, (status, answer, sent) in zip(bodies, found, strict=True):
+        if body in KINDS:
+            assert status == 200 and len(answer["choices"]) == body.get("n", 1), body
+            assert all(choice["finish_reason"] in ("stop", "length", "tool_calls") for choice in answer["choices"])
+        else:
+            assert status in (200, 400, 413, 504), (body, answer)
+        json.dumps(answer, allow_nan=False)
+        if status == 200 and body.get("stream"):
+            chunks = [json.loads(text[6:])["choices"][0] for text in sent[:-1]]
+            text = "".join(chunk["delta"].get("content", "") for chunk in chunks)
+            assert text == answer["choices"][0]["message"]["content"] and sent[-1] == "data: [DONE]\n\n"
+    one, other = found[2], found[len(bodies) - len(KINDS) + 2]
+    for answer in (one[1], other[1]):  # Outputs of one seed differ by their number.
+        assert len({choice["message"]["content"] for choice in answer["choices"]}) == 3
+
+
+@pytest.mark.parametrize("call", ["fill_bitmasks", "advance_each"])
+@pytest.mark.parametrize("name", ["LimitError", "ArtifactError", "InternalError"])
+def test_a_guide_that_fails_ends_its_request_alone(monkeypatch, call, name):
+    real = getattr(interlock, call)
+    failed = []
+
+    def failing(guides, *given):
+        at = next((at for at, guide in enumerate(guides) if guide is not None and guide.index.kind == "regex"), None)
+        if at is None or (call == "advance_each" and failed):
+            return real(guides, *given)
+        if call == "advance_each":
+            real([None if number == at else guide for number, guide in enumerate(guides)], *given)
+        failed.append(at)
+        error = getattr(interlock, name)("no")
+        error.batch_index = at
+        raise error
+
+    monkeypatch.setattr(interlock, call, failing)
+
+    async def use(names, engine):
+        bodies = [{"guided_choice": ["a"]}, {"guided_json": {"const": 5}}, {"guided_regex": "a{5}"}, {"max_tokens": 3}]
+        return await asyncio.gather(*(answered(names, engine, body) for body in bodies))
+
+    found = with_engine(use)
+    assert failed
+    assert [status for status, _, _ in found] == [200, 200, 400 if name == "LimitError" else 500, 200]
+
+
+def test_a_model_that_fails_ends_the_requests_of_its_batch_and_no_other():
+    async def use(names, engine):
+        real = names["model_step"]
+
+        def fail(batch):
+            names["model_step"] = real
+            raise RuntimeError("no memory on the device")
+
+        names["model_step"] = fail
+        first = await answered(names, engine, {"guided_choice": ["yes"]})
+        return first, await answered(names, engine, {"guided_choice": ["yes"]})
+
+    (first, second) = with_engine(use)
+    assert first[:2][0] == 500 and "device" not in json.dumps(first[1]) and second[0] == 200
+
+
+def test_a_client_that_goes_frees_its_rows():
+    async def use(names, engine):
+        arrived = asyncio.Event()
+
+        async def send(text):
+            arrived.set()
+            await asyncio.sleep(0)
+
+        body = {"guided_regex": "[ab]{4000}", "n": 4, "stream": True}
+        long = asyncio.create_task(names["handle"](engine, body, send))
+        await arrived.wait()
+        assert len(engine.rows) == 4
+        long.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await long
+        assert all(row.has_left for row in engine.rows)
+        return await answered(names, engine, {"guided_choice": ["yes"]})
+
+    assert with_engine(use)[0] == 200
+
+
+def test_what_runs_ends_at_shutdown_and_what_comes_is_503():
+    async def use(names, engine):
+        running = [asyncio.create_task(answered(names, engine, body)) for body in KINDS]
+        while len(engine.rows) < 8:
+            await asyncio.sleep(0.001)
+        await engine.close()
+        late = await asyncio.gather(*(answered(names, engine, body) for body in KINDS[:2]))
+        return [status for status, _, _ in await asyncio.gather(*running)], [status for status, _, _ in late]
+
+    running, late = with_engine(use)
+    assert set(running) <= {200, 503} and running.count(200) >= 6
+    assert late == [503, 503]
