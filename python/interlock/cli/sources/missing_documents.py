@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from interlock.cli.sources.document_folders import SUFFIXES, folder_of, inside
+from interlock.cli.sources.document_folders import SUFFIXES, folder_of, inside, is_relative, lies_in
 from interlock.cli.sources.yaml_files import from_yaml, is_yaml
 from interlock.cli.terminal.suggest import near_file
 
@@ -29,7 +29,7 @@ def way_to(reference: str, start: str, uri: str = "") -> str:
     """
     address = unquote(reference.partition("#")[0])
     uri = uri or address
-    if _is_absolute(address):
+    if not is_relative(address):
         return _of_absolute(uri, start)
     path = os.path.normpath(os.path.join(start, address))
     if os.path.isfile(path):
@@ -56,18 +56,10 @@ def beside(source: Source, other: Source) -> str:
     file, home = source.file, folder_of(other.file)
     if not file or not other.file or folder_of(file) == home:
         return ""
-    if any(_lies_in(file, top) for top in tops) or not any(_lies_in(other.file, top) for top in tops):
+    if any(lies_in(file, top) for top in tops) or not any(lies_in(other.file, top) for top in tops):
         return ""
     there = shlex.quote(os.path.join(home, os.path.basename(file)))
     return f"write {file} beside {other.file}, as {there}: its references start from its own folder"
-
-
-def _lies_in(file: str, folder: str) -> bool:
-    return os.path.realpath(file).startswith(os.path.join(os.path.realpath(folder), ""))
-
-
-def _is_absolute(address: str) -> bool:
-    return ":" in address.partition("/")[0] or address.startswith("/")
 
 
 def _of_file(address: str, path: str, start: str) -> str:

@@ -1,0 +1,36 @@
+"""Where the documents of two schemas come from: what the reader of a comparison should know of it.
+
+An answer about two versions of a tree is worth nothing if one of them was read with files of the other.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from interlock.cli.sources.document_folders import Documents
+from interlock.cli.sources.source_arguments import Source
+
+__all__ = ["notes_on_documents"]
+
+NAMES = ("first", "second")
+
+
+def notes_on_documents(read: list[Source]) -> list[str]:
+    """For each of two sources, which files it was given in the place of those beside it, or from the other's folder."""
+    out = []
+    given = [_documents(source) for source in read]
+    for name, documents, other in zip(NAMES, given, given[::-1]):
+        out += [f"in the {name}, {note}" for note in documents.notes()]
+        if other.of_other_folders():
+            continue
+        taken = [path for path in documents.of_other_folders() if path in other.paths.values()]
+        if taken:
+            shown = ", ".join(map(os.path.relpath, taken[:3])) + (", ..." if taken[3:] else "")
+            out.append(f"the {name} lies outside of the folders of --document, and is read with {shown} of them")
+    return out
+
+
+def _documents(source: Source) -> Documents:
+    found: Any = source.options.get("documents")
+    return found if isinstance(found, Documents) else Documents()
