@@ -98,8 +98,8 @@ def with_reached(documents: Documents, text: Any, file: str) -> Documents:
     """The documents with those that a schema reaches besides; ``file`` is the schema's, empty where it has none."""
     all_of = Documents()
     for uri, files in documents.also.items():
-        own = _own_of(uri, list(files), file)
-        all_of[uri], all_of.paths[uri] = files[own], own
+        nearest = _own_of(uri, list(files), file)
+        all_of[uri], all_of.paths[uri] = files[nearest], nearest
     documents, tops = all_of.copied(), documents.tops
     if file:
         all_of.home = folder_of(file)
