@@ -33,7 +33,7 @@ from interlock.cli.comparing.schema_parts import parse
 from interlock.cli.comparing.short_witness import shortened
 from interlock.cli.comparing.versions import folders
 from interlock.cli.comparing.versions.folders import Answer
-from interlock.cli.comparing.versions.taken_documents import notes_on_documents
+from interlock.cli.comparing.versions.taken_documents import notes_on_documents, without_other_names
 from interlock.cli.comparing.whole_schemas import documents_of, whole
 from interlock.cli.comparing.witness_search import Found, search
 from interlock.cli.sources import kind_options, missing_documents, source_remarks, vocabularies
@@ -126,7 +126,9 @@ def _answer(read: list[sources.Source], args: argparse.Namespace, output: Output
         machine["tools"] = [change.machine() for change in tools.changes]
         people += [line for change in tools.changes for line in change.lines()]
     documents = [source.document for source in read]
-    rows = differences(*documents, *map(documents_of, read)) if None not in documents and relation != "equal" else []
+    rows: list[dict[str, Any]] = []
+    if None not in documents and relation != "equal":
+        rows = differences(*documents, *without_other_names(read, list(map(documents_of, read))))
     if relation != "equal" and found.is_decided and None not in documents:
         machine["differences"] = rows
         people += changes(rows)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,9 +23,9 @@ MOST_FOLDERS = 200
 """Folders beside a source that are looked into."""
 
 
-def way_to(reference: str, start: str, uri: str = "") -> str:
+def way_to(reference: str, start: str, uri: str = "", tops: Sequence[str] = ()) -> str:
     """How ``--document`` reaches what a reference of a file in the folder ``start`` leads to, and nothing does yet.
-    ``uri`` is the whole of the reference.
+    ``uri`` is the whole of the reference, and ``tops`` are the folders that ``--document`` names already.
     """
     address = unquote(reference.partition("#")[0])
     uri = uri or address
@@ -33,7 +33,10 @@ def way_to(reference: str, start: str, uri: str = "") -> str:
         return _of_absolute(uri, start)
     path = os.path.normpath(os.path.join(start, address))
     if os.path.isfile(path):
-        return _of_file(address, path, start)
+        way = _of_file(address, path, start)
+        if tops and way.endswith(os.path.relpath(path)) and not any(lies_in(path, top) for top in tops):
+            return f"{way}, which lies outside of {' and '.join(map(shlex.quote, tops))}"
+        return way
     if "\\" in address and os.path.isfile(os.path.join(start, slashed := address.replace("\\", "/"))):
         return f'write the reference with slashes: "{slashed}", which is a file'
     if other := next((path + ending for ending in SUFFIXES if os.path.isfile(path + ending)), ""):

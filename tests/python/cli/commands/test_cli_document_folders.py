@@ -177,6 +177,13 @@ def test_a_different_file_beside_the_source_is_not_passed_over(files):
     assert not run(files, "check", "order.json", "--text", "1", "--document", "s", code=1).stderr
 
 
+def test_a_file_outside_of_the_given_folder_is_named_as_that(files):
+    write(files / "s", **{"shared/use.json": {"$ref": "../customer.json"}})
+    remedy = machine(files, "inspect", "s/shared/use.json", "--document", "s/shared", code=3)["error"]["remedy"]
+    assert remedy.endswith("among them s/customer.json, which lies outside of s/shared")
+    run(files, "inspect", "s/shared/use.json", "--document", "s")
+
+
 def test_tools_and_tags_are_told_to_hold_what_they_refer_to(files):
     tool = {"type": "function", "function": {"name": "f", "parameters": {"properties": {"a": {"$ref": "m.json"}}}}}
     tag = {"type": "structural_tag", "format": {"type": "json_schema", "json_schema": {"$ref": "m.json"}}}

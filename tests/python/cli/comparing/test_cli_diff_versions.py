@@ -71,6 +71,13 @@ def test_that_a_source_lies_outside_is_told_beside_the_answer(trees):
     assert found["equal"] and "the second lies outside of the folders of --document" in found["notes"][0]
 
 
+def test_one_file_by_two_names_is_one_document(trees):
+    for name, reference, kind in (("x.json", "../v1/b.json", "null"), ("y.json", "b.json", ["null", "integer"])):
+        write(trees / "v1" / name, {"properties": {"who": {"$ref": reference}, "n": {"type": kind}}})
+    places = machine(trees, "diff", "v1/x.json", "v1/y.json", "--document", "v1", code=1)["differences"]
+    assert [row["pointer"] for row in places] == ["/properties/who/$ref", "/properties/n/type"]
+
+
 def results(found):
     return {file["name"]: file["result"] for file in found["files"]}
 

@@ -11,7 +11,7 @@ from typing import Any
 from interlock.cli.sources.document_folders import Documents
 from interlock.cli.sources.source_arguments import Source
 
-__all__ = ["notes_on_documents"]
+__all__ = ["notes_on_documents", "without_other_names"]
 
 NAMES = ("first", "second")
 
@@ -29,6 +29,22 @@ def notes_on_documents(read: list[Source]) -> list[str]:
             shown = ", ".join(map(os.path.relpath, taken[:3])) + (", ..." if taken[3:] else "")
             out.append(f"the {name} lies outside of the folders of --document, and is read with {shown} of them")
     return out
+
+
+def without_other_names(read: list[Source], values: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The documents of two sources by URI, without those whose file the other one has by another name, as ``a.json``
+    and ``../s/a.json`` in the folder ``s``: such a file is neither added nor removed.
+    """
+    paths = [_documents(source).paths for source in read]
+    files = [{os.path.realpath(path) for path in some.values()} for some in paths]
+    return [
+        {
+            uri: value
+            for uri, value in ours.items()
+            if uri in theirs or uri not in named or os.path.realpath(named[uri]) not in others
+        }
+        for ours, theirs, named, others in zip(values, values[::-1], paths, files[::-1])
+    ]
 
 
 def _documents(source: Source) -> Documents:
