@@ -59,11 +59,15 @@ class Documents(dict[str, bytes]):
         copy.paths.update(self.paths)
         return copy
 
-    def of_other_folders(self) -> list[str]:
-        """The files that were taken from folders in which the source does not lie."""
-        if not self.home or any(lies_in(self.home, top) for _, top in self.tops):
-            return []
-        return [path for path in self.paths.values() if any(lies_in(path, top) for _, top in self.tops)]
+    def of_folders_with(self, other: str) -> list[str]:
+        """The files that were taken from folders in which another schema lies, and the source does not."""
+        tops = [top for _, top in self.tops if lies_in(other, top) and not lies_in(self.home or ".", top)]
+        own = [top for _, top in self.tops if lies_in(self.home or ".", top)]
+        return [
+            path
+            for path in self.paths.values()
+            if any(lies_in(path, top) for top in tops) and not any(lies_in(path, top) for top in own)
+        ]
 
     def notes(self) -> tuple[str, ...]:
         """What a reader should know of files that were passed over."""

@@ -64,11 +64,24 @@ def test_folders_and_files_of_one_uri(trees):
     assert f"{BASE}b.json is given v1/named/b.json and v2/named/b.json" in said
 
 
-def test_that_a_source_lies_outside_is_told_beside_the_answer(trees):
-    """Where no file beside it has the name: the answer may be about a tree of which the second is no part."""
+def test_that_a_file_of_the_other_tree_is_taken_is_told_beside_the_answer(trees):
+    """Where no file beside the source has the name: the answer may be about a tree of which the second is no part."""
     write(trees / "v3" / "c.json", {"$id": f"{BASE}c.json", "items": {"$ref": f"{BASE}b.json"}})
     found = machine(trees, "diff", "v1/named/c.json", "v3/c.json", "--document", "v1")
-    assert found["equal"] and "the second lies outside of the folders of --document" in found["notes"][0]
+    assert found["equal"]
+    assert found["notes"] == ["in the second, $ref leads to v1/named/b.json, in the folder of the first"]
+
+
+def test_a_file_that_only_the_other_tree_has_is_not_taken_in_silence(trees):
+    (trees / "v2" / "b.json").unlink()
+    found = machine(trees, "diff", "v1/a.json", "v2/a.json", *options(["v1", "v2"]))
+    assert found["equal"] and found["notes"] == ["in the second, $ref leads to v1/b.json, in the folder of the first"]
+    for more in ([], options(["v1", "v2"])):
+        assert results(machine(trees, "diff", "v1", "v2", *more, code=3))["a.json"] == "refused"
+    write(trees / "shared" / "b.json", {"type": "string"})  # A folder of neither says nothing.
+    for folder in ("v1", "v2"):
+        (trees / folder / "b.json").unlink(missing_ok=True)
+    assert "notes" not in machine(trees, "diff", "v1/a.json", "v2/a.json", *options(["v1", "v2", "shared"]))
 
 
 def test_one_file_by_two_names_is_one_document(trees):

@@ -111,8 +111,9 @@ def _compared(name: str, args: argparse.Namespace, compare: Callable[[list[sourc
     paths = [os.path.join(top, name) for top in (args.first, args.second)]
     read = []
     try:
-        for top, path in zip((args.first, args.second), paths):
-            own = argparse.Namespace(**vars(args) | {"document": [*args.document, top]})
+        for top, other, path in zip((args.first, args.second), (args.second, args.first), paths):
+            shared = [word for word in args.document if not (os.path.isdir(word) and os.path.samefile(word, other))]
+            own = argparse.Namespace(**vars(args) | {"document": [*shared, top]})
             read.append(sources.read(path, own, alone=False))
         if _are_alike(*read):  # Also what no index can be made of.
             return File(name, "same", exits.OK, machine={"equal": True, "relation": "equal"})
@@ -137,4 +138,4 @@ def _reason(machine: dict[str, Any]) -> str:
         for side in ("first", "second")
         if (text := machine[f"only_{side}"]) is not None
     ]
-    return "; ".join(texts) or machine.get("cause", "")
+    return "; ".join([*texts, *machine.get("notes", ())]) or machine.get("cause", "")

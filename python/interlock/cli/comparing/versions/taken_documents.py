@@ -20,14 +20,12 @@ def notes_on_documents(read: list[Source]) -> list[str]:
     """For each of two sources, which files it was given in the place of those beside it, or from the other's folder."""
     out = []
     given = [_documents(source) for source in read]
-    for name, documents, other in zip(NAMES, given, given[::-1]):
+    for name, documents, other, beside in zip(NAMES, given, given[::-1], NAMES[::-1]):
         out += [f"in the {name}, {note}" for note in documents.notes()]
-        if other.of_other_folders():
-            continue
-        taken = [path for path in documents.of_other_folders() if path in other.paths.values()]
+        taken = documents.of_folders_with(other.home) if documents.home and other.home else []
         if taken:
             shown = ", ".join(map(os.path.relpath, taken[:3])) + (", ..." if taken[3:] else "")
-            out.append(f"the {name} lies outside of the folders of --document, and is read with {shown} of them")
+            out.append(f"in the {name}, $ref leads to {shown}, in the folder of the {beside}")
     return out
 
 
