@@ -59,14 +59,12 @@ class Documents(dict[str, bytes]):
         copy.paths.update(self.paths)
         return copy
 
-    def of_folders_with(self, other: str) -> list[str]:
-        """The files that were taken from folders in which another schema lies, and the source does not."""
-        tops = [top for _, top in self.tops if lies_in(other, top) and not lies_in(self.home or ".", top)]
-        own = [top for _, top in self.tops if lies_in(self.home or ".", top)]
+    def nearer_to(self, other: str) -> list[str]:
+        """The files that lie nearer to another schema, in the folder ``other``, than to the source."""
+        told = [taken for _, taken in self.passed_over.values()]
+        own = self.home or "."
         return [
-            path
-            for path in self.paths.values()
-            if any(lies_in(path, top) for top in tops) and not any(lies_in(path, top) for top in own)
+            path for path in self.paths.values() if path not in told and _nearness(path, other) > _nearness(path, own)
         ]
 
     def notes(self) -> tuple[str, ...]:

@@ -22,7 +22,7 @@ def notes_on_documents(read: list[Source]) -> list[str]:
     given = [_documents(source) for source in read]
     for name, documents, other, beside in zip(NAMES, given, given[::-1], NAMES[::-1]):
         out += [f"in the {name}, {note}" for note in documents.notes()]
-        taken = documents.of_folders_with(other.home) if documents.home and other.home else []
+        taken = documents.nearer_to(other.home) if documents.home and other.home else []
         if taken:
             shown = ", ".join(map(os.path.relpath, taken[:3])) + (", ..." if taken[3:] else "")
             out.append(f"in the {name}, $ref leads to {shown}, in the folder of the {beside}")
