@@ -12,6 +12,7 @@ from typing import Any
 import interlock
 from interlock._recipe import END, Recipe
 from interlock.explain import explain
+from interlock.explain.document import LineStarts
 
 EVERYDAY = ("}", '"', ",", "]", "0", "null", "{", ":", "\n", "a", "true", "-", "[", "Sure", "```")
 """What a model may well want to write next; tried where nothing is known of a model's own wishes."""
@@ -57,6 +58,19 @@ class Step:
 
 
 @dataclass
+class Place:
+    """Where in the output a problem begins; ``pointer`` is a JSON Pointer to the value at fault, if there is one."""
+
+    line: int
+    column: int
+    pointer: str = ""
+
+    def __str__(self) -> str:
+        """The place in words."""
+        return f"line {self.line}, column {self.column}" + (f", at {self.pointer}" if self.pointer else "")
+
+
+@dataclass
 class Trace:
     """A whole generation. ``problems`` say why it ended where it was refused."""
 
@@ -69,6 +83,8 @@ class Trace:
     rest: str = ""
     """What follows the token that was refused."""
     own_alternatives: bool = False
+    places: list[Place] = field(default_factory=list)
+    """Of each problem; empty where the text says nothing of them."""
 
     @property
     def forced(self) -> int:
@@ -82,6 +98,8 @@ class Trace:
 
 Wishes = Sequence[Mapping[int, float]]
 """For each token, what a model would have liked: ids and log-probabilities."""
+Why = Callable[[bytes], tuple[list[str], list[Place]]]
+"""What says of a text why it is refused, and where; nothing of one that is accepted."""
 
 
 def trace(
@@ -109,6 +127,7 @@ def trace(
     prefix = vocabulary.decode(list(given))
     why, expected = _explainer(Recipe.of(index))
     problems: list[str] = []
+    places: list[Place] = []
     rest = b""
     for number, token in enumerate(ids):
         data = vocabulary.token_bytes(token)
@@ -135,15 +154,17 @@ def trace(
         steps.append(step)
         if not taken:
             step.forced = False
-            reasons = why(prefix + vocabulary.decode(list(ids[number:])))
-            problems = reasons or [guide.explain(token)]
+            problems, places = why(prefix + vocabulary.decode(list(ids[number:])))
+            problems = problems or [guide.explain(token)]
             rest = vocabulary.decode(list(ids[number + 1 :]))
             break
         prefix += b"" if token in silent else data
     complete = not problems and (guide.is_accepting or guide.is_terminated)
     if not problems and not complete:
-        problems = why(prefix) or ["the output ends too early"]
-    return Trace(title, vocabulary.size, steps, complete, max_tokens, problems, _text(rest), wishes is not None)
+        problems, places = why(prefix)
+        problems = problems or ["the output ends too early"]
+    own = wishes is not None
+    return Trace(title, vocabulary.size, steps, complete, max_tokens, problems, _text(rest), own, places)
 
 
 def _timed(work: Callable[[], object]) -> float:
@@ -189,14 +210,16 @@ def _alternatives(
     return [made(i) for i in everyday if i != token and i not in allowed][:ALTERNATIVES]
 
 
-def _explainer(recipe: Recipe) -> tuple[Callable[[bytes], list[str]], Callable[[bytes], tuple[int, str]]]:
+def _explainer(recipe: Recipe) -> tuple[Why, Callable[[bytes], tuple[int, str]]]:
     """What says why a text is refused, and what says where, and what had to stand at that byte instead."""
     index = recipe.compile()
 
-    def why(data: bytes) -> list[str]:
+    def why(data: bytes) -> tuple[list[str], list[Place]]:
         found = explain(index, data)
-        whole = [p.message for p in found.problems if p.schema or "the text ends" not in p.message]
-        return [] if found.accepted else whole or [p.message for p in found.problems]
+        starts = LineStarts(found.text)
+        whole = [p for p in found.problems if p.schema or "the text ends" not in p.message] or found.problems
+        places = [Place(*starts.line_column(min(p.start, len(found.text))), p.pointer) for p in whole]
+        return [p.message for p in whole], places
 
     def expected(data: bytes) -> tuple[int, str]:
         guide = index.guide()
@@ -224,7 +247,7 @@ def _explainer(recipe: Recipe) -> tuple[Callable[[bytes], list[str]], Callable[[
 
 def _reason(
     guide: interlock.Guide,
-    why: Callable[[bytes], list[str]],
+    why: Why,
     expected: Callable[[bytes], tuple[int, str]],
     prefix: bytes,
     token: int,
@@ -234,7 +257,7 @@ def _reason(
     if token in silent:
         return "the output is not complete"
     data = guide.index.vocabulary.token_bytes(token)
-    reasons = [reason for reason in why(prefix + data) if "ends" not in reason]
+    reasons = [reason for reason in why(prefix + data)[0] if "ends" not in reason]
     if reasons and not reasons[0].startswith(("the engine", "not JSON")):
         return reasons[0]
     at, needed = expected(prefix + data)

@@ -27,7 +27,9 @@ def trace_page(trace: Trace) -> str:
         facts.append((f"{left} of {trace.max_tokens}", "tokens of the budget left"))
     facts.append(("complete", "output", "") if trace.complete else ("refused", "output", "bad"))
     shown = "".join(map(_fact, facts))
-    problems = "".join(f"<li>{clean(problem)}</li>" for problem in trace.problems[:12])
+    places = [f"{place}: " for place in trace.places] or [""] * len(trace.problems)
+    told = [place + problem for place, problem in zip(places, trace.problems)]
+    problems = "".join(f"<li>{clean(problem)}</li>" for problem in told[:12])
     listed = f"<ul class='bad'>{problems}</ul>" if problems else ""
     data = json.dumps(trace.machine(), ensure_ascii=True).replace("<", "\\u003c")
     other = "the model's own wishes" if trace.own_alternatives else "everyday continuations, tried at each place"

@@ -220,25 +220,23 @@ def _contains(step: Step, schema: Any) -> None:
 def _unique(step: Step, wanted: Any) -> None:
     if step.node.kind != "array" or wanted is not True:
         return
+    seen: dict[Any, int] = {}
     for i, node in enumerate(step.node.items):
-        for j in range(i):
-            if _equal(node, step.node.items[j]):
-                first, second = (subject(f"{step.pointer}/{n}") for n in (j, i))
-                written = shown(step.all.text, node)
-                step.problem("uniqueItems", f"{second} repeats {first} ({written}); elements must differ", node)
-                break
+        if (value := _hashable(node)) is not None and (j := seen.setdefault(value, i)) < i:
+            first, second = (subject(f"{step.pointer}/{n}") for n in (j, i))
+            written = shown(step.all.text, node)
+            step.problem("uniqueItems", f"{second} repeats {first} ({written}); elements must differ", node)
 
 
-def _equal(a: Node, b: Node) -> bool:
-    if a.kind != b.kind or a.kind == "number" and None in (a.value, b.value):
-        return False
-    if a.kind == "array":
-        return len(a.items) == len(b.items) and all(map(_equal, a.items, b.items))
-    if a.kind == "object":
-        keys = {m.key for m in a.members}
-        pairs = [(a.get(key), b.get(key)) for key in keys]
-        return keys == {m.key for m in b.members} and all(x and y and _equal(x, y) for x, y in pairs)
-    return a.value == b.value
+def _hashable(node: Node) -> Any:
+    """What is equal for equal values alone; ``None`` where a number is too large to tell."""
+    if node.kind == "array":
+        items = tuple(map(_hashable, node.items))
+        return None if None in items else (node.kind, items)
+    if node.kind == "object":
+        members = {member.key: _hashable(member.value) for member in node.members}
+        return None if None in members.values() else (node.kind, frozenset(members.items()))
+    return None if node.kind == "number" and node.value is None else (node.kind, node.value)
 
 
 # The value itself.

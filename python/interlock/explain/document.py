@@ -7,6 +7,7 @@ Offsets count characters of the text, from 0.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
@@ -305,3 +306,15 @@ def line_column(text: str, at: int) -> tuple[int, int]:
     """Line and column, both from 1, of a character."""
     require(text=(text, "text"), at=(at, "count"))
     return text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)
+
+
+class LineStarts:
+    """Where the lines of a text begin: line and column of many characters, each without a walk from its beginning."""
+
+    def __init__(self, text: str) -> None:
+        self.starts = [0, *(match.end() for match in re.finditer("\n", text))]
+
+    def line_column(self, at: int) -> tuple[int, int]:
+        """What the function of this name says of the character ``at``."""
+        line = bisect_right(self.starts, at)
+        return line, at - self.starts[line - 1] + 1

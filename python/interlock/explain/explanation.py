@@ -15,7 +15,7 @@ from interlock.explain import generation_rules
 from interlock.explain.applicators import APPLICATORS
 from interlock.explain.assertions import ASSERTIONS
 from interlock.explain.deep_documents import too_deep_document, too_deep_value
-from interlock.explain.document import BLANKS, Node, NotJson, embedded, line_column, parse
+from interlock.explain.document import BLANKS, LineStarts, Node, NotJson, embedded, line_column, parse
 from interlock.explain.oracle import Oracle
 from interlock.explain.validator import Problem, Validator
 from interlock.explain.wording import listed, literal
@@ -48,9 +48,9 @@ class Explanation:
         """The verdict and the reasons, a line each with the place; what is allowed at the place where it is refused."""
         if self.accepted:
             return "accepted"
-        lines = ["refused"]
+        lines, starts = ["refused"], LineStarts(self.text)
         for problem in self.problems:
-            line, column = line_column(self.text, problem.start)
+            line, column = starts.line_column(problem.start)
             hint = f" ({problem.hint})" if problem.hint else ""
             lines.append(f"  line {line}, column {column}: {problem.message}{hint}")
         return "\n".join(lines)

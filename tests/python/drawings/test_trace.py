@@ -100,7 +100,8 @@ def test_the_command(tmp_path):
     made = run("--text", '{"item": "a"}', "-o", "a.html", code=0)
     assert made["complete"] and (tmp_path / "a.html").stat().st_size < 60_000
     assert run("--text", '{"item": 1}', code=1)["problems"] == ["`item`: a string is expected, not a number (1)"]
-    assert (tmp_path / "trace.html").exists()
+    assert run("--text", '{"item":\n1}', code=1)["places"] == [{"line": 2, "column": 1, "pointer": "/item"}]
+    assert "line 2, column 1, at /item: `item`: a string" in (tmp_path / "trace.html").read_text()
     wanted = run("--logprobs", "response.json", code=1)["steps"][0]
     assert wanted["alternatives"][0]["text"] == "z" and not wanted["alternatives"][0]["allowed"]
     (tmp_path / "response.json").write_text('{"choices": []}')

@@ -57,6 +57,7 @@ FOLDERS = [
     "cli/sources",
     "cli/checking",
     "cli/comparing/rule_inclusion",
+    "cli/comparing/versions",
     "cli/comparing",
     "cli/precomputing",
     "cli/commands",

@@ -14,7 +14,7 @@ COMMANDS = {
     "sample": "Examples that a source accepts: plausible ones, or with --wild anything that the masks allow",
     "draw": "Draw a source: the structure of a schema or a grammar, the automaton of a pattern",
     "trace": "Show a generation token by token, as one page: allowed, forced or chosen, refused and why, budget, time",
-    "diff": "Compare two sources: equal, or a text that only one of them accepts",
+    "diff": "Compare two sources, or two folders of them: equal, or a text that only one of them accepts",
     "compile": "Compile one source to an artifact that Index.load reads",
     "precompute": "Compile a folder, a JSONL file or a glob of sources into a store, in parallel",
     "verify": "Check every pack of a store, or one file, from its first byte to its last. Nothing is changed",

@@ -18,7 +18,7 @@ import interlock
 from interlock.cli.checking import text_arguments
 from interlock.cli.checking.final_newline import walk_either
 from interlock.cli.checking.junit_report import JunitReport
-from interlock.cli.checking.reason_counts import ReasonCounts
+from interlock.cli.checking.reason_counts import OrderCounts, ReasonCounts
 from interlock.cli.checking.verdict import Verdict, Walker
 from interlock.cli.checking.walk import Speller
 from interlock.cli.sources import source_arguments as sources
@@ -125,6 +125,7 @@ def run(args: argparse.Namespace, output: Output, source: sources.Source, vocabu
         pass
     else:
         whole: dict[str, Any] = {"accepted": not report.refused, "counts": report.counts(), "documents": machine}
+        whole |= {"hint": hint} if (hint := report.order.hint()) else {}
         output.answer(whole | {name: found for name, found in unknown.items() if found}, report.end())
     return exits.NO if report.refused else exits.OK
 
@@ -180,6 +181,7 @@ class _Report:
         self.only_refused = only_refused
         self.accepted = 0
         self.refused = 0
+        self.order = OrderCounts()
         self.held: list[Line] | None = None if at_once else []
         """Lines of documents that are refused for the same reason; ``None`` once one was not, and where somebody waits
         for each line.
@@ -193,6 +195,7 @@ class _Report:
             self.reason, self.first = verdict.reason, f"{document.name}: {verdict.brief}"
         self.accepted += verdict.accepted
         self.refused += not verdict.accepted
+        self.order.add(verdict)
         if self.reasons is not None:
             self.reasons.add(document.name, verdict)
             return
@@ -213,10 +216,11 @@ class _Report:
         if self.reasons is not None:
             return self.reasons.people()
         if self.held and len(self.held) > 1:
-            return [Line(("refused", BAD), f": all {self.refused}, for the same reason; the first, {self.first}")]
+            said = f": all {self.refused}, for the same reason; the first, {self.first}"
+            return [Line(("refused", BAD), said), *self.order.lines()]
         self._write(self.held or [])
         numbers = f"{counted(self.accepted + self.refused, 'document')}: {self.accepted} accepted"
-        return [Line(numbers + ", ", (f"{self.refused} refused", BAD if self.refused else ""))]
+        return [Line(numbers + ", ", (f"{self.refused} refused", BAD if self.refused else "")), *self.order.lines()]
 
     def _write(self, lines: list[Line]) -> None:
         if not self.output.json and not self.output.quiet:

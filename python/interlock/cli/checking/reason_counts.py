@@ -12,10 +12,10 @@ from typing import Any
 
 from interlock.cli.checking.verdict import Verdict, options_of_command
 from interlock.cli.terminal.output import facts
-from interlock.cli.terminal.style import BAD, GOOD, QUIET, Line
+from interlock.cli.terminal.style import BAD, GOOD, QUIET, TRY, Line
 from interlock.util.plurals import counted
 
-__all__ = ["ReasonCounts"]
+__all__ = ["OrderCounts", "ReasonCounts"]
 
 MOST = 10
 """Reasons that people see."""
@@ -44,6 +44,32 @@ class _Reason:
         }
 
 
+class OrderCounts:
+    """Counts documents that are refused for nothing but the order of their keys."""
+
+    def __init__(self) -> None:
+        self.refused = 0
+        self.reordered = 0
+
+    def add(self, verdict: Verdict) -> None:
+        """Count the verdict of one document."""
+        self.refused += not verdict.accepted
+        problems = verdict.machine.get("problems", ())
+        self.reordered += bool(problems) and all(problem["keyword"] == "property_order" for problem in problems)
+
+    def hint(self) -> str:
+        """What to do, where that is so of most of those that are refused; else empty."""
+        if self.reordered * 2 <= self.refused:
+            return ""
+        whose = f"all {self.refused}" if self.reordered == self.refused else f"{self.reordered} of {self.refused}"
+        whose = "the one" if self.refused == 1 else whose
+        return f"--property-order any takes every order, which is all that is wrong with {whose} refused"
+
+    def lines(self) -> list[Line]:
+        """The hint for people."""
+        return [Line(("  try: ", TRY), hint)] if (hint := self.hint()) else []
+
+
 class ReasonCounts:
     """Counts verdicts. Costs memory for each reason, and none for each document."""
 
@@ -51,12 +77,14 @@ class ReasonCounts:
         self.accepted = 0
         self.refused = 0
         self.ends_early = 0
+        self.order = OrderCounts()
         self._reasons: dict[tuple[Any, ...], _Reason] = {}
 
     def add(self, name: str, verdict: Verdict) -> None:
         """Count the verdict of one document."""
         self.accepted += verdict.accepted
         self.refused += not verdict.accepted
+        self.order.add(verdict)
         if verdict.accepted:
             return
         self.ends_early += bool(verdict.machine.get("ends_early"))
@@ -81,7 +109,7 @@ class ReasonCounts:
             "accepted": not self.refused,
             "counts": counts | {"ends_early": self.ends_early},
             "reasons": [reason.machine() for reason in self._ranked()],
-        }
+        } | ({"hint": hint} if (hint := self.order.hint()) else {})
 
     def people(self) -> list[Line]:
         """A line for each number, and for each of the most frequent reasons."""
@@ -104,4 +132,4 @@ class ReasonCounts:
             )
         if len(ranked) > MOST:
             lines.append(Line((f"  and {counted(len(ranked) - MOST, 'more reason')}; --json has all of them", QUIET)))
-        return lines
+        return lines + self.order.lines()

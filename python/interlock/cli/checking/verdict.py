@@ -18,6 +18,7 @@ from interlock.cli.terminal.line_with_caret import excerpt
 from interlock.cli.terminal.output import byte_set, text_of
 from interlock.cli.terminal.style import BAD, GOOD, QUIET, TRY, Line
 from interlock.explain import Explanation, Problem, explain, line_column
+from interlock.explain.document import LineStarts
 from interlock.util.plurals import counted
 
 MOST = 20
@@ -130,7 +131,8 @@ def _silent(token: int, vocabulary: interlock.Vocabulary, guide: interlock.Guide
 
 def _machine(found: Explanation, data: bytes, token: int | None, reason: str) -> dict[str, Any]:
     # The place that people are told: where the first problem begins.
-    line, column = line_column(found.text, found.problems[0].start if found.problems else found.character)
+    starts = LineStarts(found.text)
+    line, column = starts.line_column(found.problems[0].start if found.problems else found.character)
     return {
         "accepted": False,
         "at": found.at,
@@ -144,13 +146,13 @@ def _machine(found: Explanation, data: bytes, token: int | None, reason: str) ->
         "allowed_bytes": found.allowed,
         "may_end": found.may_end,
         "forced_text": found.forced.decode("utf-8", "backslashreplace"),
-        "problems": [machine_problem(found.text, problem) for problem in found.problems],
+        "problems": [_machine_problem(starts, problem) for problem in found.problems],
     }
 
 
-def machine_problem(text: str, problem: Problem) -> dict[str, Any]:
+def _machine_problem(starts: LineStarts, problem: Problem) -> dict[str, Any]:
     """A problem for machines."""
-    line, column = line_column(text, problem.start)
+    line, column = starts.line_column(problem.start)
     return {
         "message": problem.message,
         "hint": problem.hint,

@@ -1,14 +1,17 @@
-"""Compare two sources: equal, or a text that only one of them accepts.
+"""Compare two sources, or two folders of them: equal, or a text that only one of them accepts.
 
   interlock diff old.json new.json
   interlock diff pattern:'[a-c]+' pattern:'[a-d]+'
+  interlock diff schemas/v1 schemas/v2 --allow wider
 
 First the exact comparison, whose texts are shortest ones. Where it takes more than --limit max_flat_states=N pairs of
 states, or a source recurses or is a grammar, the keywords of two schemas say which of them accepts less (a larger
 maxLength accepts more), or the rules of two grammars do (one more alternative accepts more), and a quick search through
 members of both sides looks for a text that only one of them accepts. The places are listed in which the two differ.
 Exit code 0: they accept the same, or differ as --allow says; 1: they do not; 5: not decided, also where a difference
-is known and it is open whether --allow says so.
+is known and it is open whether --allow says so. Files of two folders are compared by their names, one line for each:
+same, wider, narrower, different, undecided, added, removed or refused; $ref reaches the files of the own folder. The
+exit code is the worst: 3 or 4 where a file is refused, then 1, then 5.
 """
 
 from __future__ import annotations
@@ -28,6 +31,9 @@ from interlock.cli.comparing.plain_witness import plainly_spelled
 from interlock.cli.comparing.schema_inclusion import Inclusion
 from interlock.cli.comparing.schema_parts import parse
 from interlock.cli.comparing.short_witness import shortened
+from interlock.cli.comparing.versions import folders
+from interlock.cli.comparing.versions.folders import Answer
+from interlock.cli.comparing.versions.taken_documents import notes_on_documents, without_other_names
 from interlock.cli.comparing.whole_schemas import documents_of, whole
 from interlock.cli.comparing.witness_search import Found, search
 from interlock.cli.sources import kind_options, missing_documents, source_remarks, vocabularies
@@ -55,7 +61,7 @@ for more, the rest comes after the search."""
 def register(parser: argparse.ArgumentParser) -> None:
     """Describe the arguments."""
     parser.add_argument("first", metavar="FIRST", help=sources.HELP)
-    parser.add_argument("second", metavar="SECOND", help="the other source")
+    parser.add_argument("second", metavar="SECOND", help="the other source; or both are folders")
     sources.add_arguments(parser, positional=False)
     parser.add_argument(
         "--allow",
@@ -65,15 +71,24 @@ def register(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, output: Output) -> int:
-    """Search both directions."""
+    """Search both directions, or compare the files of two folders."""
+    if folders.are_given(args.first, args.second):
+        return folders.run(args, output, lambda read: _answer(read, args, output))
+    read = [sources.read(word, args, alone=False) for word in (args.first, args.second)]
+    kind_options.refuse_others(args, {source.kind for source in read}, "each of the two")
+    answer = _answer(read, args, output, remarks=True)
+    output.answer(answer.machine, answer.people)
+    return answer.code
+
+
+def _answer(read: list[sources.Source], args: argparse.Namespace, output: Output, remarks: bool = False) -> Answer:
+    """What is said of two sources; ``remarks`` says beside it what is probably a mistake in them."""
     from interlock.cli.comparing import grammar_changes  # It needs the reader of drawings.
     from interlock.cli.comparing.open_rules import open_rules
 
     vocabulary = vocabularies.byte_vocabulary()
-    read = [sources.read(word, args, alone=False) for word in (args.first, args.second)]
-    kind_options.refuse_others(args, {source.kind for source in read}, "each of the two")
     first, second = (_compiled(source, other, vocabulary) for source, other in (read, read[::-1]))
-    for name, source, index in zip(NAMES, read, (first, second)):
+    for name, source, index in zip(NAMES, read, (first, second)) if remarks else ():
         source_remarks.remarks(source, index, output, f"in the {name}, ")
     indexes = (first, second)
     tools = None
@@ -94,12 +109,16 @@ def run(args: argparse.Namespace, output: Output) -> int:
             relation = f"the {NAMES[known.index(True) ^ 1]} accepts less"
     else:
         relation = "equal" if found.is_decided else "not decided"
-    people = [Line((relation, GOOD if relation == "equal" else NOTE if relation == "not decided" else BAD))]
+    is_allowed = found.has_none(ALLOWED.index(args.allow)) if args.allow is not None else None
+    people = [_headline(relation, args.allow is not None and is_allowed is None)]
     pairs = [(name, text) for name, text in zip(NAMES, found.texts) if text is not None]
     people += [Line(f"  only the {name} accepts: ", (plain_text_of(text), NAME)) for name, text in pairs]
     texts = [None if w is None else w.decode("utf-8", "backslashreplace") for w in found.texts]
     machine: dict[str, Any] = {"equal": {"equal": True, "not decided": None}.get(relation, False)}
     machine |= {"relation": relation, "only_first": texts[0], "only_second": texts[1]}
+    if notes := notes_on_documents(read):
+        machine["notes"] = notes
+        people += [Line(("  note: ", NOTE), note) for note in notes]
     if relation != "equal" and (changed := grammar_changes.changes(*read)):
         machine["definitions"] = [change.machine() for change in changed]
         people += grammar_changes.lines(changed)
@@ -107,7 +126,9 @@ def run(args: argparse.Namespace, output: Output) -> int:
         machine["tools"] = [change.machine() for change in tools.changes]
         people += [line for change in tools.changes for line in change.lines()]
     documents = [source.document for source in read]
-    rows = differences(*documents, *map(documents_of, read)) if None not in documents and relation != "equal" else []
+    rows: list[dict[str, Any]] = []
+    if None not in documents and relation != "equal":
+        rows = differences(*documents, *without_other_names(read, list(map(documents_of, read))))
     if relation != "equal" and found.is_decided and None not in documents:
         machine["differences"] = rows
         people += changes(rows)
@@ -130,15 +151,21 @@ def run(args: argparse.Namespace, output: Output) -> int:
             machine["open"] = [one.machine() for one in left]
             people += [line for one in left for line in one.lines()]
     if args.allow is not None:
-        is_allowed = found.has_none(ALLOWED.index(args.allow))
         machine["allowed"] = is_allowed
         if relation != "equal":
             said = {True: "allowed by", False: "not allowed by", None: "not decided: whether it is allowed by"}
             people.append(Line(f"  {said[is_allowed]} --allow {args.allow}"))
-    output.answer(machine, people)
+    code = {"equal": exits.OK, "not decided": exits.UNDECIDED}.get(relation, exits.NO)
     if args.allow is not None:
-        return {True: exits.OK, False: exits.NO, None: exits.UNDECIDED}[is_allowed]
-    return {"equal": exits.OK, "not decided": exits.UNDECIDED}.get(relation, exits.NO)
+        code = {True: exits.OK, False: exits.NO, None: exits.UNDECIDED}[is_allowed]
+    return Answer(machine, people, code)
+
+
+def _headline(relation: str, is_open: bool) -> Line:
+    """The first line; ``is_open`` where the two differ, and it is not known whether they do as --allow says."""
+    if is_open and relation != "not decided":
+        return Line(("not decided", NOTE), f": the two are {relation}, and it is open whether they differ as allowed")
+    return Line((relation, GOOD if relation == "equal" else NOTE if relation == "not decided" else BAD))
 
 
 def _compiled(source: sources.Source, other: sources.Source, vocabulary: interlock.Vocabulary) -> interlock.Index:

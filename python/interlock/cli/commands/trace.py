@@ -27,7 +27,7 @@ from interlock.cli.sources import source_arguments as sources
 from interlock.cli.sources import source_remarks, vocabularies
 from interlock.cli.terminal import atomic_files, exits, streams
 from interlock.cli.terminal.output import Output, decimal, facts, size
-from interlock.cli.terminal.style import BAD, FORCED, GOOD, NOTE, Line
+from interlock.cli.terminal.style import BAD, FORCED, GOOD, NOTE, QUIET, Line
 from interlock.drawing.trace import Trace, trace
 from interlock.drawing.trace_page import trace_page
 from interlock.util.longest_tokens import tokens_by_bytes
@@ -119,7 +119,8 @@ def _people(found: Trace, path: str) -> list[Line]:
         *timed,
         ("page", f"{path}, {size(Path(path).stat().st_size)}"),
     ]
-    return facts(rows) + [Line("  ", problem) for problem in found.problems]
+    places = [Line((f"  {place}: ", QUIET)) for place in found.places] or [Line("  ")] * len(found.problems)
+    return facts(rows) + [place + problem for place, problem in zip(places, found.problems)]
 
 
 def _response(data: bytes, vocabulary: interlock.Vocabulary) -> tuple[list[int], list[dict[int, float]]]:

@@ -110,6 +110,8 @@ def run(args: argparse.Namespace, output: Output) -> int:
         )
     if args.special:
         people += [Line(f"special token {i}: {text_of(name.encode())}") for i, name in special]
+        if not special:
+            people.append(Line("special token: none"))
     for text, ids in found.items():
         people.append(Line(f"{text_of(text.encode())}: {', '.join(map(str, ids)) or 'no token'}"))
     for text, some in containing.items():

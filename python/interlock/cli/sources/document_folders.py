@@ -3,11 +3,16 @@
 ``URI=FILE`` gives one file a URI. ``FOLDER`` gives the files in it that the references of a schema lead to, and no
 others of it. A reference is a path as files have them: it starts from the folder of the file that it stands in, or else
 from FOLDER itself. ``URI=FOLDER`` gives the files of a folder the URIs that begin so, and ``FILE`` is a folder of one
-file. A file that names itself by ``$id`` has that name as well. Nothing outside of what is named is read.
+file. A file that names itself by ``$id`` has that name as well. No schema outside of what is named is taken.
+
+Of several folders, the one that the source lies in comes first: two versions of a tree have files of the same names.
+Where a reference would lead to a file of another folder, and a different file of that name lies beside its own, an
+error names both.
 """
 
 from __future__ import annotations
 
+import filecmp
 import os
 import shlex
 from collections.abc import Iterator
@@ -24,6 +29,8 @@ from interlock.cli.terminal.suggest import near_file
 from interlock.util.uri_references import joined
 
 SUFFIXES = (".json", ".schema")
+MOST_BESIDE = 200
+"""Files beside a schema that are looked into for a name."""
 REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef", "$schema")
 
 
@@ -37,15 +44,34 @@ class Documents(dict[str, bytes]):
         self.tops: list[tuple[str, str]] = []
         """What further files may be taken from: a folder, or a file without a URI, and what its URIs begin with (empty
         where nothing is said)."""
+        self.home = ""
+        """The folder of the source that they are for; empty where it has none."""
+        self.also: dict[str, dict[str, bytes]] = {}
+        """Of each URI that is given a file, every file that it is given."""
         self.passed_over: dict[str, tuple[str, str]] = {}
-        """Of references that lead to a file of another folder than that of their own file, where such a file lies as
-        well: that one, and the one that was taken."""
+        """Of URIs that are given a file while another one lies beside the file that refers to them: that other one,
+        and the one that is given."""
+
+    def copied(self) -> Documents:
+        """The same documents, to which others may be added."""
+        copy = Documents()
+        copy.update(self)
+        copy.paths.update(self.paths)
+        return copy
+
+    def nearer_to(self, other: str) -> list[str]:
+        """The files that lie nearer to another schema, in the folder ``other``, than to the source."""
+        told = [taken for _, taken in self.passed_over.values()]
+        own = self.home or "."
+        return [
+            path for path in self.paths.values() if path not in told and _nearness(path, other) > _nearness(path, own)
+        ]
 
     def notes(self) -> tuple[str, ...]:
         """What a reader should know of files that were passed over."""
         return tuple(
-            f"$ref leads to {os.path.relpath(taken)}, and {os.path.relpath(beside)} beside the file that refers to it "
-            f"is not used: --document {shlex.quote(os.path.relpath(folder_of(beside)))} gives it to $ref"
+            f"$ref leads to {os.path.relpath(taken)}, as --document says, and not to {os.path.relpath(beside)} beside "
+            "the file that refers to it"
             for beside, taken in self.passed_over.values()
         )
 
@@ -66,18 +92,23 @@ def given(words: list[str]) -> Documents:
             documents.tops.append((uri, path))
         else:
             documents[uri], documents.paths[uri] = atomic_files.read(path), path
+            documents.also.setdefault(uri, {})[path] = documents[uri]
     return documents
 
 
 def with_reached(documents: Documents, text: Any, file: str) -> Documents:
     """The documents with those that a schema reaches besides; ``file`` is the schema's, empty where it has none."""
-    if not documents.tops:
-        return documents
     all_of = Documents()
-    all_of.update(documents)
-    all_of.paths.update(documents.paths)
-    all_of.tops = documents.tops
-    first = documents.tops[0][1]
+    for uri, files in documents.also.items():
+        nearest = _own_of(uri, list(files), file)
+        all_of[uri], all_of.paths[uri] = files[nearest], nearest
+    documents, tops = all_of.copied(), documents.tops
+    if file:
+        all_of.home = folder_of(file)
+        all_of.tops = sorted(tops, key=lambda top: -len(os.path.realpath(top[1])) if lies_in(file, top[1]) else 0)
+    else:
+        all_of.tops = tops
+    first = tops[0][1] if tops else "."
     start = folder_of(file) if file else first if os.path.isdir(first) else folder_of(first)
     value = json_value(text)
     own = set(_own_names(value))
@@ -86,8 +117,11 @@ def with_reached(documents: Documents, text: Any, file: str) -> Documents:
         todo.append(_File(json_value(data), folder_of(documents.paths[given_uri]), given_uri))
     for one in todo:
         for uri, reference in _references(one):
+            if uri in documents and (beside := _other_beside(reference, uri, one.folder, documents.paths[uri])):
+                all_of.passed_over[uri] = (beside, documents.paths[uri])
             if uri in own or uri in documents or not (path := _find(all_of, reference, uri, one.folder)):
                 continue
+            _refuse_other(all_of, reference, uri, one.folder, path)
             if (other := all_of.paths.get(uri)) is not None:
                 _refuse_two(uri, other, path)
             elif read := _read(all_of, uri, path):
@@ -127,30 +161,105 @@ def _refuse_two(uri: str, first: str, second: str) -> None:
         )
 
 
+def _own_of(uri: str, files: list[str], source: str) -> str:
+    """Of the files that a URI is given, the one that lies nearest to the source."""
+    if len(files) == 1:
+        return files[0]
+    shared = [_nearness(file, folder_of(source)) if source else 0 for file in files]
+    if shared.count(max(shared)) > 1:
+        raise UsageError(f"--document: {uri} is given {files[0]} and {files[1]}", "leave out one of the two")
+    return files[shared.index(max(shared))]
+
+
+def _nearness(file: str, folder: str) -> int:
+    """How much of the path of a folder a file shares."""
+    return len(os.path.commonpath([os.path.realpath(folder), os.path.realpath(file)]))
+
+
+def _refuse_other(documents: Documents, reference: str, uri: str, folder: str, path: str) -> None:
+    """``UsageError`` where a reference leads to ``path``, and the file beside its own is another one outside of all
+    that is given: nothing says which of the two is meant.
+    """
+    beside = _other_beside(reference, uri, folder, path)
+    if not beside or any(lies_in(beside, top) for _, top in documents.tops):
+        return
+    tops = [f"{prefix}={top}" if prefix else top for prefix, top in documents.tops]
+    prefix = next((prefix for prefix, top in documents.tops if prefix and lies_in(path, top)), "")
+    whole = os.path.abspath(folder)
+    own = os.path.relpath(os.path.commonpath([whole, os.path.abspath(folder_of(beside))]))
+    both = " ".join(f"--document {shlex.quote(word)}" for word in [*tops, f"{prefix}={own}" if prefix else own])
+    raise UsageError(
+        f"$ref {reference} would lead to {os.path.relpath(path)} by --document, and {os.path.relpath(beside)}, another "
+        "file, lies beside the file that refers to it",
+        f"{both} takes for each source the files of its own folder; "
+        f"or --document {shlex.quote(f'{uri}={os.path.relpath(path)}')}, where that is the one for all",
+    )
+
+
+def _other_beside(reference: str, uri: str, folder: str, path: str) -> str:
+    """The file beside that of a reference which the reference means if nothing else is said, where it is another one
+    than ``path`` and says something else; empty where there is none.
+    """
+    if ":" in uri:
+        beside = next((one for one in _beside(reference, folder) if uri in _names_in(one)), "")
+    else:
+        beside = next(iter(_beside(reference, folder)), "")
+    if not beside or _same(beside, path) or not os.path.isfile(path):
+        return ""
+    return "" if filecmp.cmp(beside, path, shallow=False) else beside
+
+
+def _beside(reference: str, folder: str) -> Iterator[str]:
+    """The file of a relative reference that starts from ``folder``; of another one, the schemas in ``folder``."""
+    if is_relative(reference):
+        path = os.path.normpath(os.path.join(folder, unquote(reference.partition("?")[0])))
+        if os.path.isfile(path) and os.access(path, os.R_OK):
+            yield path
+    else:
+        names = sorted(name for name in os.listdir(folder) if name.lower().endswith(SUFFIXES))[:MOST_BESIDE]
+        yield from filter(os.path.isfile, (os.path.normpath(os.path.join(folder, name)) for name in names))
+
+
+def is_relative(reference: str) -> bool:
+    """Whether a reference is a path from the place where it stands."""
+    return ":" not in reference.partition("/")[0] and not reference.startswith("/")
+
+
 def _find(documents: Documents, reference: str, uri: str, folder: str) -> str | None:
     """The file that a reference in a file of ``folder`` leads to; ``uri`` is the whole of it."""
     for prefix, top in documents.tops:
         if prefix and uri.startswith(prefix) and (there := inside(top, uri[len(prefix) :].lstrip("/"), top)):
             return there
-    if ":" in uri and (named := next((path for name, path in _named(documents) if name == uri), None)):
-        return named
-    if ":" in reference.partition("/")[0] or reference.startswith("/"):
-        return None
     tops = [top for _, top in documents.tops]
-    starts = [*((folder, top) for top in tops), *((top if os.path.isdir(top) else folder_of(top), top) for top in tops)]
-    found = next((path for start, top in starts if (path := inside(start, reference, top))), None)
-    beside = os.path.normpath(os.path.join(folder, unquote(reference.partition("?")[0])))
-    if found is not None and os.path.isfile(beside) and not _same(found, beside):
-        documents.passed_over[uri] = (beside, found)
-    return found
+    beside = None
+    if is_relative(reference):
+        beside = next((path for top in tops if (path := inside(folder, reference, top))), None)
+    if ":" in uri:
+        all_named = [path for name, path in _named(documents) if name == uri]
+        named = max(all_named, key=lambda path: _nearness(path, documents.home or folder), default=None)
+        home = next((top for top in tops if lies_in(folder, top)), None)
+        # Another tree may have a file of this name, where the one beside has none.
+        if named and (beside is None or home is None or lies_in(named, home)):
+            return named
+        if beside and named and set(_names_in(beside)):
+            return named
+    if beside or not is_relative(reference):
+        return beside
+    starts = [(top if os.path.isdir(top) else folder_of(top), top) for top in tops]
+    return next((path for start, top in starts if (path := inside(start, reference, top))), None)
 
 
 def _named(documents: Documents) -> Iterator[tuple[str, str]]:
     """The absolute URIs by which files of the folders name themselves or a part of them, and the files."""
     for _, top in documents.tops:
         for path in in_folder(top, SUFFIXES) if os.path.isdir(top) else [top]:
-            for name in _names_of(os.path.realpath(path), os.stat(path).st_mtime_ns):
+            for name in _names_in(str(path)):
                 yield name, str(path)
+
+
+def _names_in(path: str) -> tuple[str, ...]:
+    """The absolute URIs by which a file names itself or a part of it."""
+    return _names_of(os.path.realpath(path), os.stat(path).st_mtime_ns)
 
 
 @cache
@@ -164,6 +273,12 @@ def folder_of(file: str) -> str:
     return os.path.dirname(file) or "."
 
 
+def lies_in(file: str, top: str) -> bool:
+    """Whether a file or a folder is ``top``, or lies in it."""
+    real, within = os.path.realpath(file), os.path.realpath(top)
+    return real == within or real.startswith(os.path.join(within, ""))
+
+
 def _same(first: str, second: str) -> bool:
     return os.path.realpath(first) == os.path.realpath(second)
 
@@ -173,8 +288,7 @@ def inside(folder: str, reference: str, top: str) -> str | None:
     path = os.path.normpath(os.path.join(folder, unquote(reference.partition("?")[0])))
     if not os.path.isfile(path):
         return None
-    real, within = os.path.realpath(path), os.path.realpath(top)
-    return path if real == within or real.startswith(os.path.join(within, "")) else None
+    return path if lies_in(path, top) else None
 
 
 def _parts(value: Any) -> Iterator[dict[str, Any]]:

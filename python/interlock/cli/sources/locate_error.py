@@ -19,6 +19,7 @@ from interlock.cli.sources import missing_documents
 from interlock.cli.sources.schema_key import definition_meant
 from interlock.cli.terminal.escaped_lines import lines_remedy
 from interlock.cli.terminal.exits import CUT_OFF
+from interlock.cli.terminal.pattern_remedies import way_to_mend
 from interlock.cli.terminal.place_in_source import PlaceInSource, json_value
 from interlock.explain.contradicting_keywords import contradiction
 from interlock.explain.document import Member, Node
@@ -132,6 +133,8 @@ def _in_pattern(error: interlock.InterlockError, pattern: str, options: dict[str
             remedy = "write out what the group may be a second time; that both are equal cannot be enforced"
     elif isinstance(error, interlock.UnsatisfiableError):
         remedy = _NEVER.get(error.subject or "", _NO_MATCH) if error.code == "impossible_part" else _NO_MATCH
+    if isinstance(error, interlock.PatternError) and not remedy:
+        remedy = way_to_mend(error, pattern)
     if error.offset is None:
         return PlaceInSource(pattern, 0, 1, remedy, found=False) if remedy else None
     return PlaceInSource(pattern, error.offset, error.offset + 1, remedy)
@@ -297,7 +300,7 @@ def _inner_pattern(document: Node, pointer: str, keyword: str, text: str) -> tup
         try:
             interlock.Index.from_regex(pattern, explain.byte_vocabulary(), dialect="ecma")  # type: ignore[arg-type]
         except interlock.PatternError as inner:
-            remedy = ""
+            remedy = way_to_mend(inner, str(pattern), in_json=True)
             if re.search(r"\\[AZz]|\(\?P<", str(pattern)):
                 remedy = r"patterns of JSON Schema are ECMA-262: ^ and $ for \A and \Z, (?<name>...) for (?P<name>...)"
             place = (start, end) if inner.offset is None else _character(text, start, end, inner.offset)
@@ -326,10 +329,11 @@ def _remedy(error: interlock.InterlockError, source: Source, text: str) -> tuple
         asked = re.match(r'reference "(.*?)" leads to "(.*?)"', str(error))
         if meant := definition_meant(asked[1] if asked else "", json_value(text)):
             return f'did you mean "{meant}"?', ()
-        paths = getattr(source.options.get("documents"), "paths", {})
+        documents = source.options.get("documents")
+        paths, tops = getattr(documents, "paths", {}), [top for _, top in getattr(documents, "tops", ())]
         file = paths.get((error.pointer or "").partition("#")[0], source.path or source.file)
         reference, uri = (part.replace("\\\\", "\\") for part in (asked.groups() if asked else ("", "")))
-        return missing_documents.way_to(reference, os.path.dirname(file) or ".", uri), ()
+        return missing_documents.way_to(reference, os.path.dirname(file) or ".", uri, tops), ()
     if isinstance(error, interlock.SchemaError) and (lost := re.match(r'reference "(.*?)" leads nowhere', str(error))):
         uri = (error.pointer or "").partition("#")[0]
         meant = definition_meant(lost[1], json_value(text)) if not uri and 'did you mean "#' not in str(error) else ""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from interlock.cli.sources.document_folders import SUFFIXES, folder_of, inside
+from interlock.cli.sources.document_folders import SUFFIXES, folder_of, inside, is_relative, lies_in
 from interlock.cli.sources.yaml_files import from_yaml, is_yaml
 from interlock.cli.terminal.suggest import near_file
 
@@ -23,17 +23,20 @@ MOST_FOLDERS = 200
 """Folders beside a source that are looked into."""
 
 
-def way_to(reference: str, start: str, uri: str = "") -> str:
+def way_to(reference: str, start: str, uri: str = "", tops: Sequence[str] = ()) -> str:
     """How ``--document`` reaches what a reference of a file in the folder ``start`` leads to, and nothing does yet.
-    ``uri`` is the whole of the reference.
+    ``uri`` is the whole of the reference, and ``tops`` are the folders that ``--document`` names already.
     """
     address = unquote(reference.partition("#")[0])
     uri = uri or address
-    if _is_absolute(address):
+    if not is_relative(address):
         return _of_absolute(uri, start)
     path = os.path.normpath(os.path.join(start, address))
     if os.path.isfile(path):
-        return _of_file(address, path, start)
+        way = _of_file(address, path, start)
+        if tops and way.endswith(os.path.relpath(path)) and not any(lies_in(path, top) for top in tops):
+            return f"{way}, which lies outside of {' and '.join(map(shlex.quote, tops))}"
+        return way
     if "\\" in address and os.path.isfile(os.path.join(start, slashed := address.replace("\\", "/"))):
         return f'write the reference with slashes: "{slashed}", which is a file'
     if other := next((path + ending for ending in SUFFIXES if os.path.isfile(path + ending)), ""):
@@ -56,18 +59,10 @@ def beside(source: Source, other: Source) -> str:
     file, home = source.file, folder_of(other.file)
     if not file or not other.file or folder_of(file) == home:
         return ""
-    if any(_lies_in(file, top) for top in tops) or not any(_lies_in(other.file, top) for top in tops):
+    if any(lies_in(file, top) for top in tops) or not any(lies_in(other.file, top) for top in tops):
         return ""
     there = shlex.quote(os.path.join(home, os.path.basename(file)))
     return f"write {file} beside {other.file}, as {there}: its references start from its own folder"
-
-
-def _lies_in(file: str, folder: str) -> bool:
-    return os.path.realpath(file).startswith(os.path.join(os.path.realpath(folder), ""))
-
-
-def _is_absolute(address: str) -> bool:
-    return ":" in address.partition("/")[0] or address.startswith("/")
 
 
 def _of_file(address: str, path: str, start: str) -> str:

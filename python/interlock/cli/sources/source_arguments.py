@@ -366,8 +366,7 @@ def from_bytes(
     options = options_of(args, KINDS[kind])
     if "documents" in options:
         options["documents"] = document_folders.with_reached(options["documents"], text, path or file_of(name))
-        notes += options["documents"].notes()
-        if not options["documents"]:
+        if not options["documents"] and not options["documents"].tops:
             del options["documents"]
     written = ""
     if kind == "tools":

@@ -273,3 +273,16 @@ def test_the_elements_of_an_array_and_the_values_are_one_reason(tmp_path):
     texts = ['[{"n": 3}, {"n": 4}]', '[1, 2, {"n": 5}]']
     done = machine(tmp_path, "check", "s.json", *(w for t in texts for w in ("--text", t)), "--summary", code=1)
     assert [(reason["documents"], reason["pointer"]) for reason in done["reasons"]] == [(2, "/*/n")]
+
+
+def test_the_order_of_keys_is_named_once_where_most_are_refused_for_it(folder):
+    hint = "--property-order any takes every order, which is all that is wrong with"
+    turned = [part for n in (1, 2, 3) for part in ("--text", json.dumps({"count": n, "item": "a"}))]
+    wrong = [part for n in (1, 2, 3) for part in ("--text", json.dumps({"item": n}))]
+    for more in ([], ["--summary"]):
+        for texts, whose in ((turned, "all 3"), (turned + wrong[:2], "3 of 4")):
+            said = run(folder, "check", "order.json", *texts, *more, code=1).stdout
+            assert said.count("--property-order") == 1 and f"  try: {hint} {whose} refused" in said
+            assert machine(folder, "check", "order.json", *texts, *more, code=1)["hint"] == f"{hint} {whose} refused"
+        for texts in (turned + wrong, wrong):
+            assert "--property-order" not in run(folder, "check", "order.json", *texts, *more, code=1).stdout

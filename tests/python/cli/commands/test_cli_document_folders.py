@@ -166,15 +166,22 @@ def test_a_file_that_may_have_been_meant_is_named_with_the_option_that_gives_it(
         ]
 
 
-def test_a_file_beside_the_source_that_is_not_taken_is_named(files):
+def test_a_different_file_beside_the_source_is_not_passed_over(files):
     write(files, **{"order.json": {"$ref": "customer.json"}, "customer.json": {"type": "null"}})
-    said = run(files, "check", "order.json", "--text", "1", "--document", "s", code=1).stderr
-    assert (
-        "note: $ref leads to s/customer.json, and customer.json beside the file that refers to it is not used" in said
-    )
-    assert "--document . gives it to $ref" in said
+    said = run(files, "check", "order.json", "--text", "1", "--document", "s", code=2).stderr
+    assert "would lead to s/customer.json by --document, and customer.json, another file, lies beside" in said
+    assert "try: --document s --document . takes" in said and "--document customer.json=s/customer.json, where" in said
     for more in (["--document", "."], ["--document", "customer.json=s/customer.json"]):
         assert not run(files, "check", "order.json", "--text", "1", "--document", "s", *more, code=1).stderr
+    write(files, **{"customer.json": CUSTOMER})  # It is the same by its text.
+    assert not run(files, "check", "order.json", "--text", "1", "--document", "s", code=1).stderr
+
+
+def test_a_file_outside_of_the_given_folder_is_named_as_that(files):
+    write(files / "s", **{"shared/use.json": {"$ref": "../customer.json"}})
+    remedy = machine(files, "inspect", "s/shared/use.json", "--document", "s/shared", code=3)["error"]["remedy"]
+    assert remedy.endswith("among them s/customer.json, which lies outside of s/shared")
+    run(files, "inspect", "s/shared/use.json", "--document", "s")
 
 
 def test_tools_and_tags_are_told_to_hold_what_they_refer_to(files):

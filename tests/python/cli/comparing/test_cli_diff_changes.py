@@ -70,6 +70,7 @@ def test_half_an_answer_is_not_decided(folder):
     assert found["allowed"] is None and found["only_second"] is not None
     said = run(folder, "diff", *words(first, second), "--allow", "wider", code=5).stdout
     assert "not decided: whether it is allowed by --allow wider" in said
+    assert said.startswith("not decided: the two are different, and it is open whether they differ as allowed")
     assert machine(folder, "diff", *words(first, second), "--allow", "narrower", code=1)["allowed"] is False
 
 

@@ -234,3 +234,34 @@ def test_no_shell_is_blamed_where_the_characters_are_right(tmp_path):
     assert "remedy" not in machine(tmp_path, "inspect", r'grammar:root ::= "a\n" x', code=3)["error"]
     assert r"note: \n is part of the one choice" in run(tmp_path, "inspect", r"choices:yes\nno").stderr
     assert not run(tmp_path, "inspect", r"choices:yes\nno,no").stderr
+
+
+@pytest.mark.parametrize(
+    ("pattern", "remedy"),
+    [
+        ("(a", r"write ) where the group ends, or \( for"),
+        ("[a", r"write ] where the set ends, or \[ for"),
+        ("a)", r"leave it out, or write \) for"),
+        ("+a", r"write what is to be repeated before it, or \+ for"),
+        ("a+*", r"leave out one of the two, put the first into a group, (?:...), or write \* for * itself"),
+        ("a{3,2}", "write the smaller number first"),
+        ("[z-a]", "write the lower end first"),
+        ("(?P<n", "write > where the name ends"),
+        ("a(?i)b", "--flags gives flags for the whole pattern"),
+        ("(?P<n>a)(?P<n>b)", "give one of the two groups another name"),
+        ("(?", r"write \ before a character that stands for itself"),
+    ],
+)
+def test_a_pattern_that_cannot_be_read_has_a_way_on(tmp_path, pattern, remedy):
+    error = machine(tmp_path, "inspect", f"pattern:{pattern}", code=3)["error"]
+    assert error["type"] == "PatternError" and error["remedy"].startswith(remedy), error
+
+
+def test_the_way_on_of_a_pattern_in_a_schema_is_written_as_json_has_it(tmp_path):
+    error = machine(tmp_path, "inspect", 'schema:{"pattern": "(a"}', code=3)["error"]
+    assert error["remedy"] == r"write ) where the group ends, or \\( for the character itself"
+
+
+def test_a_vocabulary_without_special_tokens_says_so(tmp_path):
+    assert run(tmp_path, "vocab", "bytes", "--special").stdout.endswith("special token: none\n")
+    assert "special token:" not in run(tmp_path, "vocab", "bytes").stdout

@@ -114,9 +114,8 @@ def test_part_of_a_character_is_no_text_that_must_follow(folder, pattern, text, 
 
 def test_a_way_on_is_offered_where_it_leads_on(folder):
     """Without its slashes, `/(a/` is broken as well, and what `(?i)` is to be is in the error."""
-    for source in ("pattern:/(a/", 'schema:{"pattern":"(?i)a"}'):
-        said = run(folder, "inspect", source, code=3).stderr
-        assert "try:" not in said and ("slashes" not in said), said
+    assert "slashes" not in run(folder, "inspect", "pattern:/(a/", code=3).stderr
+    assert "try:" not in run(folder, "inspect", 'schema:{"pattern":"(?i)a"}', code=3).stderr
     assert "leave out the slashes around the pattern" in run(folder, "inspect", "pattern:/^a$/", code=3).stderr
 
 

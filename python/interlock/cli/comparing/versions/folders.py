@@ -1,0 +1,141 @@
+"""``interlock diff OLD NEW`` of two folders: the files of one name are compared, and each has one line."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import interlock
+from interlock.cli.sources import kind_options
+from interlock.cli.sources import source_arguments as sources
+from interlock.cli.sources.source_words import KINDS, SUFFIXES
+from interlock.cli.terminal import atomic_files, exits
+from interlock.cli.terminal.named_files import in_folder
+from interlock.cli.terminal.output import Output, plain_text_of, table
+from interlock.cli.terminal.style import BAD, GOOD, NAME, NOTE, Line
+from interlock.util.plurals import counted
+
+__all__ = ["Answer", "are_given", "run"]
+
+
+@dataclass
+class Answer:
+    """What is said of two sources, for machines and for people, and the exit code."""
+
+    machine: dict[str, Any]
+    people: list[Line]
+    code: int
+
+
+class File(NamedTuple):
+    """A file that one or both of the folders have: what became of it, whether that is a yes, a no, not known or an
+    error (as exit codes), why, and what is said of the two sources alone.
+    """
+
+    name: str
+    result: str
+    code: int
+    reason: str = ""
+    machine: dict[str, Any] | None = None
+
+    def line(self) -> list[str | Line]:
+        """Its line for people."""
+        colour = {exits.OK: GOOD, exits.UNDECIDED: NOTE}.get(self.code, BAD)
+        return [Line((self.result, colour)), Line((self.name, NAME)), self.reason]
+
+    def told(self) -> dict[str, Any]:
+        """It for machines."""
+        out = {"name": self.name, "result": self.result, "ok": self.code == exits.OK}
+        return out | ({"reason": self.reason} if self.reason else {}) | (self.machine or {})
+
+
+RESULTS = {
+    "equal": "same",
+    "the first accepts less": "wider",
+    "the second accepts less": "narrower",
+    "different": "different",
+    "not decided": "undecided",
+}
+"""What is said of a file, by what is said of its two versions as sources."""
+WORST = (exits.BUG, exits.INPUT, exits.SOURCE, exits.USAGE, exits.NO, exits.UNDECIDED)
+"""Exit codes, the worst first."""
+
+
+def are_given(first: str, second: str) -> bool:
+    """Whether two words are folders. ``InputError`` where only one is."""
+    is_folder = [os.path.isdir(word) for word in (first, second)]
+    if any(is_folder) and not all(is_folder):
+        folder, other = (first, second) if is_folder[0] else (second, first)
+        raise exits.InputError(
+            f"{folder} is a folder, and {other} is none", "name two folders, or two sources, as a file in the folder"
+        )
+    return all(is_folder)
+
+
+def run(args: argparse.Namespace, output: Output, compare: Callable[[list[sources.Source]], Answer]) -> int:
+    """Compare the files of two folders that have the same names; ``compare`` compares two sources."""
+    tops = (args.first, args.second)
+    names = [{str(path.relative_to(top)) for path in in_folder(top, tuple(SUFFIXES))} for top in tops]
+    every = sorted(names[0] | names[1])
+    if not every:
+        raise exits.InputError(
+            f"neither of the folders {args.first} and {args.second} has a source in it",
+            f"files whose names end in {', '.join(SUFFIXES)} are sources",
+        )
+    kinds = {KINDS[SUFFIXES[Path(name).suffix.lower()]] for name in every}
+    kind_options.refuse_others(args, kinds | ({"tools"} if "json_schema" in kinds else set()), "what the folders have")
+    found = []
+    for name in every:
+        if name in names[0] & names[1]:
+            found.append(_compared(name, args, compare))
+        else:
+            is_added = name in names[1]
+            is_allowed = args.allow == ("wider" if is_added else "narrower")
+            found.append(File(name, "added" if is_added else "removed", exits.OK if is_allowed else exits.NO))
+    counts = Counter(file.result for file in found)
+    code = next((code for code in WORST if any(file.code == code for file in found)), exits.OK)
+    lines = table([file.line() for file in found])
+    said = ", ".join(f"{number} {result}" for result, number in counts.most_common())
+    machine = {"ok": code == exits.OK, "counts": dict(counts), "files": [file.told() for file in found]}
+    output.answer(machine, [*lines, Line(f"{counted(len(found), 'file')}: {said}")])
+    return code
+
+
+def _compared(name: str, args: argparse.Namespace, compare: Callable[[list[sources.Source]], Answer]) -> File:
+    """What became of a file that both folders have."""
+    paths = [os.path.join(top, name) for top in (args.first, args.second)]
+    read = []
+    try:
+        for top, other, path in zip((args.first, args.second), (args.second, args.first), paths):
+            shared = [word for word in args.document if not (os.path.isdir(word) and os.path.samefile(word, other))]
+            own = argparse.Namespace(**vars(args) | {"document": [*shared, top]})
+            read.append(sources.read(path, own, alone=False))
+        if _are_alike(*read):  # Also what no index can be made of.
+            return File(name, "same", exits.OK, machine={"equal": True, "relation": "equal"})
+        answer = compare(read)
+    except (interlock.InterlockError, exits.UsageError, exits.InputError, OSError) as error:
+        is_same = len(read) < len(paths) and atomic_files.read(paths[0]) == atomic_files.read(paths[1])
+        if is_same:
+            return File(name, "same", exits.OK, machine={"equal": True, "relation": "equal"})
+        told = exits.describe(error)
+        return File(name, "refused", exits.code_of(error), told["message"], {"error": told})
+    return File(name, RESULTS[answer.machine["relation"]], answer.code, _reason(answer.machine), answer.machine)
+
+
+def _are_alike(first: sources.Source, second: sources.Source) -> bool:
+    return first.kind == second.kind and first.text == second.text and first.options == second.options
+
+
+def _reason(machine: dict[str, Any]) -> str:
+    """A text that tells two versions apart, in one line."""
+    texts = [
+        f"only the {side} accepts {plain_text_of(text.encode())}"
+        for side in ("first", "second")
+        if (text := machine[f"only_{side}"]) is not None
+    ]
+    return "; ".join([*texts, *machine.get("notes", ())]) or machine.get("cause", "")
