@@ -417,7 +417,11 @@ impl<'a> JsonMachine<'a> {
             }
             let item = ArrayItem { child: 0, matches: 0, counts, ..item };
             let Arena { arrays, counts, .. } = &mut *self.arena;
+            // Items of one shape for one rule lie side by side, and no others go on alike: of an enumeration of arrays
+            // there are as many shapes as alternatives.
+            let differs = |other: &ArrayItem| (other.tag, other.shape) != (item.tag, item.shape);
             let made = start as usize;
+            let made = arrays[made..].iter().rposition(differs).map_or(made, |last| made + last + 1);
             if arrays[made..].iter().any(|other| shape.goes_on_as(other, &item, counts)) {
                 continue;
             }
