@@ -304,6 +304,7 @@ CALLS = [
             "statements": ["select"],
             "spelling": "any",
             "joins": True,
+            "level": "full",
         },
     ),
     (interlock.output_types, "output_type_of", {"output_type": int, "on_unsupported": "error"}),
