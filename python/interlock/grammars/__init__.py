@@ -64,8 +64,8 @@ def load(name: str, **options: Any) -> GrammarText:
 
     Options:
         columns: for ``"csv"``, how many fields a record has, or their names, which are then the first record.
-        statements, tables, functions, parameters, comments, spelling, max_depth, joins, level: for ``"sql"``; see `sql`.
-            Without `tables` comments are permitted, and `spelling` is ``"any"`` unless it is given.
+        statements, tables, functions, parameters, comments, spelling, max_depth, joins, level: for ``"sql"``; see
+            `sql`. Without `tables` comments are permitted, and `spelling` is ``"any"`` unless it is given.
         elements: for ``"xml"``, a mapping from the names of elements to the names of their attributes. A closing tag
             then repeats its opening tag's name, and attributes come in this order, each at most once.
 

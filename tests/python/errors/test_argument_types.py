@@ -230,6 +230,7 @@ CALLS = [
     (interlock, "fill_bitmasks", {"guides": [], "bits": BITS, "rows": [], "threads": 1}),
     (interlock, "allocate_bitmask", {"batch": 1, "v_or_size": V, "pin": False, "device": None}),
     (interlock, "apply_bitmask", {"logits": LOGITS, "bits": BITS, "rows": None}),
+    (interlock, "masked_logprobs", {"logits": LOGITS, "bits": BITS, "ids": [1], "temperature": 1.0}),
     (interlock, "check_choices", {"choices": ["a"], **SOURCE}),
     (interlock, "check_grammar", GRAMMAR),
     (interlock, "check_json_schema", {**SCHEMA, "unknown_keywords": "warn"}),

@@ -31,6 +31,7 @@ PAGES = [
     *sorted((DOCS / "tutorials").glob("*.md")),
     DOCS / "servers" / "own.md",
     DOCS / "servers" / "production.md",
+    DOCS / "servers" / "rollouts.md",
     *sorted((DOCS / "coming-from").glob("*.md")),
 ]
 BLOCK = re.compile(r"```python\n(.*?)```(?:\s*```output\n(.*?)```)?", re.DOTALL)
