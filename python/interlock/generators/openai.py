@@ -103,6 +103,8 @@ class _Requests(Generator):
         messages = as_messages(prompt)
         request = openai_request(output, self.server, prefill_of(messages))
         fields = {"model": self.model, "messages": messages, limit: max_tokens, **options, **request.fields}
+        if output.stop:
+            fields["stop"] = list(output.stop)
         if "extra_body" in request.fields and options.get("extra_body"):
             fields["extra_body"] = {**options["extra_body"], **request.fields["extra_body"]}
         return request, fields
