@@ -91,8 +91,7 @@ class _Requests(Generator):
         """
         if "chat" in options:
             raise ArgumentError(
-                "the server has no option 'chat': it reads a text as what the user says in a chat. Leave it out, or pass "
-                "messages"
+                "the server has no option 'chat': it reads a text as what the user says. Leave it out, or pass messages"
             )
         parameters = inspect.signature(self._create).parameters.values()
         known = {one.name for one in parameters if one.kind not in (one.VAR_KEYWORD, one.VAR_POSITIONAL)} - _REFUSED

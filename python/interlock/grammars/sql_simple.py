@@ -13,7 +13,7 @@ from interlock._core import ArgumentError
 from interlock.grammars.sql_functions import KINDS
 from interlock.grammars.sql_names import Names, names_of_tables
 
-__all__ = ["LEVELS", "simple_queries"]
+__all__ = ["HEADING", "LEVELS", "simple_queries"]
 
 LEVELS = ("simple", "full")
 _MOST_TABLES = 12
@@ -25,8 +25,10 @@ _SCALARS = frozenset(f"{KINDS['scalar_of_one'][0]} {KINDS['scalar_of_one_or_two'
 """Functions of one value, which are called with a column."""
 _MOST_RESULTS, _MOST_CONDITIONS, _MOST_VALUES, _MOST_GROUPED, _MOST_ORDERED = 8, 5, 20, 3, 3
 
+HEADING = "// Simple queries of SQLite. Lexer: contextual."
+"""The first line of such a grammar."""
 _HEAD = f"""\
-// Simple queries of SQLite. Lexer: contextual.
+{HEADING}
 start: ({{queries}}) [";"]
 _comparison: ("=" | "!=" | "<>" | "<" | "<=" | ">" | ">=") " " _value
 _value: STRING | NUMBER

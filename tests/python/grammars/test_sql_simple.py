@@ -8,6 +8,7 @@ import pytest
 
 import interlock
 from interlock import ArgumentError, grammars
+from interlock.grammars.length_options import length_remedy
 
 SCHOOL = {"student": ["name", "age", "home city"], "city": ["name", "mayor"], "order": ["select", "age", "count"]}
 
@@ -106,7 +107,12 @@ def test_options_that_do_not_fit(options, message):
         grammars.sql(level="simple", **options)
 
 
+def test_what_keeps_a_text_short():
+    assert length_remedy(grammars.sql(SCHOOL, level="simple")) == ""
+    assert "level='simple'" in (length_remedy(grammars.sql(SCHOOL)) or "")
+
+
 def test_the_level_is_known():
     assert grammars.sql(SCHOOL, level="full") == grammars.sql(SCHOOL)
-    with pytest.raises(ArgumentError, match="level is 'simple' or 'full', not 'simpel', did you mean 'simple'"):
+    with pytest.raises(ArgumentError, match="level is 'simple' or 'full', not 'simpel'; did you mean 'simple'"):
         grammars.sql(SCHOOL, level="simpel")

@@ -121,7 +121,7 @@ OTHER_METHODS = {
     "trace": "a trace needs the model in this process, which from_transformers, from_llama_cpp and from_mlx_lm have",
     "tool_loop": "a tool loop needs the model in this process, which from_transformers, from_llama_cpp and from_mlx_lm "
     "have; a server's client takes tools itself",
-    "program": "a program needs the model in this process, as from_transformers, from_llama_cpp and from_mlx_lm have it",
+    "program": "a program needs the model in this process: from_transformers, from_llama_cpp or from_mlx_lm",
     **dict.fromkeys(
         ("vocabulary", "index", "warm_up", "cached_model"),
         "the server makes the masks; for masks in this process, interlock.Vocabulary.from_tokenizer(tokenizer)",
