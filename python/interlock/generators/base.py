@@ -239,7 +239,6 @@ class Generator(AwaitedCalls, PublicNames, ABC):
 
         ``describe=True`` puts ``interlock.describe(output_type)`` in front of the prompt, where the model reads what it
         has to fill in.
-
         ``stop``, a text or several, ends free text (``str``) before the first of them. ``whitespace`` are the blanks of
         JSON of this call, with models of this process.
 
