@@ -30,10 +30,9 @@ def log_probabilities(writer: Writer, index: interlock.Index, prompt: torch.Tens
     if index.guide().fill_draft_bitmasks(ids, bits) != len(ids):
         sys.exit("a rollout holds a forbidden token")
     whole = torch.cat([prompt, torch.tensor([ids])], dim=1)
-    logits = writer.model(whole).logits[0, prompt.shape[1] - 1 : -1].float()
-    allowed = torch.zeros_like(logits)
-    interlock.apply_bitmask(allowed, bits[: len(ids)])
-    return (logits + allowed).log_softmax(-1)[torch.arange(len(ids)), torch.tensor(ids)]
+    logits = writer.model(whole).logits[0, prompt.shape[1] - 1 : -1]
+    found: torch.Tensor = interlock.masked_logprobs(logits, bits[: len(ids)], ids)
+    return found
 
 
 def main(argv: Sequence[str] | None = None) -> None:

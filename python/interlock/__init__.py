@@ -90,6 +90,7 @@ if TYPE_CHECKING:
     from interlock.generators.prompts.trailing_blank import TrailingBlankWarning
     from interlock.generators.replies.budget_warnings import TightBudgetError, TightBudgetWarning
     from interlock.generators.replies.number_warnings import UnboundedNumberWarning
+    from interlock.log_probabilities import masked_logprobs
     from interlock.output_types import Grammar, InvalidOutputError, index_from_type
     from interlock.output_types.context_room import PromptTooLongError
     from interlock.output_types.description import describe
@@ -169,6 +170,7 @@ __all__ = [
     "get_mask_cache_bytes",
     "get_num_threads",
     "index_from_type",
+    "masked_logprobs",
     "refusal",
     "set_index_cache_bytes",
     "set_mask_cache_bytes",
@@ -216,6 +218,7 @@ _LATE = {
     "from_vllm": "interlock.generators",
     "generate": "interlock.generators",
     "index_from_type": "interlock.output_types",
+    "masked_logprobs": "interlock.log_probabilities",
 }
 
 # Modules that are found without an import of their own: ``interlock.explain`` and so on.

@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Literal, TypeVar, Unpack, overload
 
-from interlock._core import ArgumentError, Vocabulary, check_json_schema
+from interlock._core import ArgumentError, Vocabulary
 from interlock.ascii_patterns import as_ascii
 from interlock.generators.awaited_calls import AwaitedCalls
 from interlock.generators.call_arguments.arguments import (
@@ -23,6 +23,7 @@ from interlock.generators.call_arguments.arguments import (
     refuse_more,
     refuse_of_calls,
 )  # fmt: skip
+from interlock.generators.call_arguments.json_blanks import check_whitespace, take_whitespace, with_whitespace
 from interlock.generators.call_arguments.public_names import PublicNames
 from interlock.generators.call_arguments.sampling_options import plain_numbers, warn_unused_seed
 from interlock.generators.call_options import CallOptions
@@ -32,6 +33,7 @@ from interlock.generators.prompts.described_prompt import described, described_r
 from interlock.generators.recently_used import RecentlyUsed
 from interlock.generators.replies.attempts import Asking, asked, take_attempts
 from interlock.generators.replies.finished_items import element_reader
+from interlock.generators.replies.stop_texts import check_stop, cut_texts, up_to_stop, with_stop
 from interlock.generators.replies.typed_rows import prepared_rows, rows_by_type
 from interlock.generators.replies.validation_context import in_context, reads_in_context
 from interlock.generators.replies.values import (
@@ -69,17 +71,15 @@ class Generator(AwaitedCalls, PublicNames, ABC):
     backend: str = ""
     #: The attribute that is the model.
     holds_model_as = "model"
-    # Servers' engines have rules of their own for classes, and need not know the flag for ASCII.
-    _narrows_patterns = False
+    # Servers' engines have rules of their own for classes of characters, and choose the blanks of JSON.
+    _makes_masks = False
     # Whether what one thread has begun to read cannot be read or closed by another.
     _reads_in_one_thread = False
     #: Whether a text is what the user says in a chat, as the generator was told.
     _chat: bool | None = None
 
     def __init__(self, *, whitespace: str = "spaced") -> None:
-        require(whitespace=(whitespace, "text"))
-        check_json_schema(True, whitespace=whitespace)
-        self._whitespace = whitespace
+        self._whitespace = check_whitespace(whitespace)
         self._types = RecentlyUsed[OutputType[Any]](KEPT)
 
     # The first overloads are for one prompt, the next for a list of prompts, then the same with
@@ -239,6 +239,8 @@ class Generator(AwaitedCalls, PublicNames, ABC):
 
         ``describe=True`` puts ``interlock.describe(output_type)`` in front of the prompt, where the model reads what it
         has to fill in.
+        ``stop``, a text or several, ends free text (``str``) before the first of them. ``whitespace`` are the blanks of
+        JSON of this call, with models of this process.
 
         A number that is the whole output ends where the model would write what is no part of it.
         """
@@ -357,7 +359,7 @@ class Generator(AwaitedCalls, PublicNames, ABC):
             except StopIteration as end:
                 found: list[Any] = end.value
                 return found
-            texts = self._texts_of_types(prompts, outputs, max_tokens, options)
+            texts = cut_texts(self._texts_of_types(prompts, outputs, max_tokens, options), outputs, prompts)
 
     @overload
     def stream(
@@ -393,9 +395,9 @@ class Generator(AwaitedCalls, PublicNames, ABC):
         read_element = reads_in_context(element_reader(output_type), options.get("context"))
         output = self._prepared(output_type, max_tokens, options)
         with advice(max_tokens):
-            pieces = self._pieces(described(prompt, output, is_described), output, max_tokens, options)
-        is_json = output.kind == "json_schema"
-        one = self._reads_in_one_thread
+            told = described(prompt, output, is_described)
+            pieces = up_to_stop(self._pieces(told, output, max_tokens, options), output, told)
+        is_json, one = output.kind == "json_schema", self._reads_in_one_thread
         return Stream(pieces, parser(output, max_tokens), is_json=is_json, read_element=read_element, in_one_thread=one)
 
     def __repr__(self) -> str:
@@ -421,7 +423,7 @@ class Generator(AwaitedCalls, PublicNames, ABC):
         return self._types.get_or_make(key, lambda: self._made(output_type, on_unsupported))
 
     def _made(self, output_type: Any, on_unsupported: Literal["error", "warn"]) -> OutputType[Any]:
-        if self._narrows_patterns and isinstance(output_type, re.Pattern) and isinstance(output_type.pattern, str):
+        if self._makes_masks and isinstance(output_type, re.Pattern) and isinstance(output_type.pattern, str):
             output_type = as_ascii(output_type)
         made = output_type_of(output_type, on_unsupported)
         if isinstance(output_type, re.Pattern):
@@ -435,12 +437,14 @@ class Generator(AwaitedCalls, PublicNames, ABC):
         max_tokens = check_max_tokens(max_tokens)
         on_unsupported: Any = options.pop("on_unsupported", None)
         context = options.pop("context", None)
+        stop = check_stop(options.pop("stop", None))
+        whitespace = take_whitespace(options) if self._makes_masks else None
         self._check_options(options)
         options |= plain_numbers(options)
         if options.get("seed") is not None and self._is_greedy(options):
             warn_unused_seed()
         made = self.output_type(output_type, "error" if on_unsupported is None else on_unsupported)
-        return in_context(made, context)
+        return in_context(with_stop(with_whitespace(made, whitespace), stop), context)
 
     def _prepared_rows(
         self, prompts: Sequence[Any], output_type: Any, max_tokens: int, options: dict[str, Any]

@@ -6,7 +6,7 @@ made. A backend has rarer ones too. Pass these from a ``dict[str, Any]``: ``gen(
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypedDict
 
 __all__ = ["CallOptions", "SamplingOptions"]
@@ -27,6 +27,8 @@ class CallOptions(SamplingOptions, total=False):
 
     chat: bool | None
     describe: bool | None
+    stop: str | Sequence[str] | None
+    whitespace: str | None
     attempts: int | None
     context: Any
     on_tight: Literal["warn", "ignore", "error"] | None

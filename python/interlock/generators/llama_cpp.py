@@ -18,6 +18,7 @@ from interlock.generators.local import Constraining, LocalGenerator
 from interlock.generators.prompts.chat_content import messages_for
 from interlock.generators.prompts.model_turns import TurnPieces, turns_of
 from interlock.generators.prompts.prefill import chat_up_to_prefill
+from interlock.generators.replies.stop_texts import up_to_stop
 from interlock.generators.replies.values import about_row, text_or_error
 from interlock.integrations._prefilled import PrefilledIndex
 from interlock.integrations.llama_cpp import constrained, vocabulary_from_llama
@@ -222,7 +223,7 @@ class LlamaCppGenerator(LocalGenerator):
         for i, prompt in enumerate(prompts):
             with about_row(i):
                 pieces = self._pieces(prompt, output, max_tokens, options)
-            texts.append(text_or_error(pieces))
+            texts.append(text_or_error(up_to_stop(pieces, output, prompt)))
         return texts
 
     def _pieces(

@@ -50,7 +50,7 @@ Constraining = Index | PrefilledIndex
 class LocalGenerator(BudgetChecks, Generator):
     """A generator whose masks are made here: it has a vocabulary, and keeps what it compiled."""
 
-    _narrows_patterns = True
+    _makes_masks = True
 
     def __init__(self, vocabulary: Vocabulary, *, whitespace: str = "spaced") -> None:
         super().__init__(whitespace=whitespace)
@@ -154,6 +154,8 @@ class LocalGenerator(BudgetChecks, Generator):
         if is_batch(prompt):
             raise ArgumentError("a trace has one prompt: make a trace for each")
         refuse_of_calls(options, "a trace")
+        if options.get("stop"):
+            raise ArgumentError("a trace has no stop: it shows a whole output. Leave stop out, and bound max_tokens")
         is_described = take_describe(options)
         max_tokens = check_max_tokens(max_tokens)
         output = self._prepared(output_type, max_tokens, options)

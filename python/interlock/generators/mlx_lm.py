@@ -16,6 +16,7 @@ from interlock.generators.call_arguments.prefill_text import prefill_of
 from interlock.generators.local import Constraining, LocalGenerator
 from interlock.generators.prompts.chat_content import templated
 from interlock.generators.prompts.prefill import templated_up_to_prefill
+from interlock.generators.replies.stop_texts import up_to_stop
 from interlock.generators.replies.values import about_row, text_or_error
 from interlock.integrations._prefilled import PrefilledIndex
 from interlock.integrations.mlx_lm import GuideLogitsProcessor, vocabulary_from_mlx
@@ -98,7 +99,7 @@ class MlxLmGenerator(LocalGenerator):
         for i, prompt in enumerate(prompts):
             with about_row(i):
                 pieces = self._pieces(prompt, output, max_tokens, options)
-            texts.append(text_or_error(pieces))
+            texts.append(text_or_error(up_to_stop(pieces, output, prompt)))
         return texts
 
     def _pieces(

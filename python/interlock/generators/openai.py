@@ -34,6 +34,7 @@ from interlock.generators.replies.values import batch_values, check_errors, name
 from interlock.generators.server_requests import Request, openai_request
 from interlock.generators.stream import AsyncStream
 from interlock.output_types import InvalidOutputError, OutputType
+from interlock.util.near_words import meant
 from interlock.util.quoting import quoted, shortened
 
 __all__ = ["AsyncOpenAIGenerator", "OpenAIGenerator", "is_asynchronous"]
@@ -77,7 +78,8 @@ class _Requests(Generator):
         if not isinstance(model, str) or not model:
             raise ArgumentError(f"model is the name of a model of the server, not {quoted(model)}")
         if server not in _SERVERS:
-            raise ArgumentError(f"server is one of {', '.join(_SERVERS)}, not {quoted(server)}")
+            slip = meant(server.lower(), _SERVERS) if isinstance(server, str) else ""
+            raise ArgumentError(f"server is one of {', '.join(_SERVERS)}, not {quoted(server)}{slip}")
         super().__init__()
         self.client, self.model, self.server = client, model, server
         self._create = create
@@ -87,6 +89,10 @@ class _Requests(Generator):
         """Options are those of the client's method. What wraps a client may take ``**more``, any name at all: there the
         names of OpenAI's interface are known, and one that is nearly one of them is misspelt.
         """
+        if "chat" in options:
+            raise ArgumentError(
+                "the server has no option 'chat': it reads a text as what the user says. Leave it out, or pass messages"
+            )
         parameters = inspect.signature(self._create).parameters.values()
         known = {one.name for one in parameters if one.kind not in (one.VAR_KEYWORD, one.VAR_POSITIONAL)} - _REFUSED
         if any(one.kind is one.VAR_KEYWORD for one in parameters):
@@ -103,6 +109,8 @@ class _Requests(Generator):
         messages = as_messages(prompt)
         request = openai_request(output, self.server, prefill_of(messages))
         fields = {"model": self.model, "messages": messages, limit: max_tokens, **options, **request.fields}
+        if output.stop:
+            fields["stop"] = list(output.stop)
         if "extra_body" in request.fields and options.get("extra_body"):
             fields["extra_body"] = {**options["extra_body"], **request.fields["extra_body"]}
         return request, fields

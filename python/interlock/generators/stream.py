@@ -111,7 +111,9 @@ class Stream(_SoFar[T], Iterator[str]):
     """The pieces of one output as they come; ``value`` is what they make together.
 
     Iterate over it for the text, or over ``partials()`` for what is certain of the value. ``value`` reads what is left
-    and returns the parsed value. ``close`` stops the model; so does leaving a ``with`` block.
+    and returns the parsed value. ``close`` stops the model; so does leaving a ``with`` block. A stream that was closed
+    has no more pieces (``StopIteration``), as a generator that was closed, and its ``value`` is an
+    ``InvalidOutputError``.
 
     ``async for`` works too: the model runs in a thread, and the event loop is free meanwhile. ``break`` leaves the
     stream open, as with ``for``. ``await stream.aclose()``, leaving an ``async with`` block and cancelling the task

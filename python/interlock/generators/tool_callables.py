@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from interlock._core import ArgumentError
+from interlock.generators.call_arguments.arguments import MISSING
 from interlock.output_types import output_type_of
 from interlock.tools import Tool, tools_of
 from interlock.util.near_words import meant
@@ -24,6 +25,11 @@ def callables_of(tools: Any, functions: Any) -> dict[str, tuple[Callable[..., An
     """By the names of ``tools`` what is called for each, and what reads its arguments. ``ArgumentError`` where nothing
     runs a tool, where a function does not fit its tool, and for what is no list of tools.
     """
+    if tools is MISSING or tools is None:
+        raise ArgumentError(
+            "the tools are missing: gen.tool_loop(prompt, [function, ...]). Without tools call the generator itself, "
+            "gen(prompt)"
+        )
     if not isinstance(tools, Sequence) or isinstance(tools, str):
         raise ArgumentError(f"tools are a list of functions, not {type(tools).__name__}: write [tool] for a single one")
     if not tools:

@@ -76,6 +76,9 @@ def answer_with_tools(
     check_prompt(prompt, options)
     if is_batch(prompt):
         raise ArgumentError("a tool loop has one prompt: a text or a list of messages")
+    for name in ("stop", "whitespace"):
+        if options.get(name) is not None:
+            raise ArgumentError(f"a tool loop has no option {name!r}: the notation of calls says how a turn is written")
     max_tokens = check_max_tokens(max_tokens)
     if isinstance(max_rounds, bool) or not isinstance(max_rounds, int):
         raise TypeError(f"max_rounds must be an int, how often the model may call, not {type(max_rounds).__name__}")

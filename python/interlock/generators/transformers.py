@@ -20,6 +20,7 @@ from interlock.generators.call_arguments.tokenizer_match import check_tokenizer
 from interlock.generators.local import Constraining, LocalGenerator
 from interlock.generators.prompts.chat_content import templated
 from interlock.generators.prompts.prefill import templated_up_to_prefill
+from interlock.generators.replies.stop_texts import first_stop
 from interlock.generators.replies.values import about_row
 from interlock.integrations._prefilled import PrefilledIndex
 from interlock.integrations.transformers import GuideLogitsProcessor, JumpForwardStats, jump_forward
@@ -144,7 +145,8 @@ class TransformersGenerator(LocalGenerator):
             return [refused[i] for i in range(len(prompts))]
         # Prompts that are too long are left out, and take no room from the others.
         chosen = [indexes[i] for i in rows]
-        made = dict(zip(rows, self._generated(list(rows.values()), chosen, max_tokens, dict(options))))
+        asked = {**options, "stop": outputs[0].stop} if outputs[0].stop else dict(options)
+        made = dict(zip(rows, self._generated(list(rows.values()), chosen, max_tokens, asked)))
         room = self.context_room(max(map(len, rows.values())), max_tokens)
         written = [made.get(i) for i in range(len(prompts))]
         for index in {id(index): index for index in chosen}.values():
@@ -183,7 +185,7 @@ class TransformersGenerator(LocalGenerator):
         for name, why in _REFUSED.items():
             if options.get(name):
                 raise ArgumentError(f"{name!r} cannot be passed: {why}")
-        seed, stats, jumps = (options.pop(name, None) for name in ("seed", "stats", "jump_forward"))
+        seed, stats, jumps, stop = (options.pop(name, None) for name in ("seed", "stats", "jump_forward", "stop"))
         for name in ("chat", "on_tight"):
             options.pop(name, None)
         if stats is not None and not isinstance(stats, JumpForwardStats):
@@ -201,6 +203,11 @@ class TransformersGenerator(LocalGenerator):
             options.setdefault("pad_token_id", self.vocabulary.eos_token_ids[0])
         options.setdefault("eos_token_id", self.vocabulary.eos_token_ids)
         options = self._with_stop_strings(options)
+        # A decoder begins with a token of its own, which in some models is the stop token.
+        start = 1 if self.model.config.is_encoder_decoder else width
+        if stop:
+            ends = functools.partial(self._has_stopped, stop, start)
+            options["stopping_criteria"] = [*(options.get("stopping_criteria") or ()), ends]
         # The stop token is none of the output's tokens.
         options["max_new_tokens"] = max_tokens + 1
         if jumps is None:
@@ -240,14 +247,18 @@ class TransformersGenerator(LocalGenerator):
                 if begun or isinstance(error, InterlockError):
                     raise
                 raise ArgumentError(f"transformers refuses the options ({asked}): {error}") from error
-        # A decoder begins with a token of its own, which in some models is the stop token.
-        start = 1 if self.model.config.is_encoder_decoder else width
-        stop = set(self.vocabulary.eos_token_ids)
+        stop_ids = set(self.vocabulary.eos_token_ids)
         made: list[list[int]] = []
         for row in out[:, start:].tolist():
-            end = next((i for i, token in enumerate(row) if token in stop), len(row))
+            end = next((i for i, token in enumerate(row) if token in stop_ids), len(row))
             made.append(row[:end])
         return made
+
+    def _has_stopped(self, stop: Sequence[str], start: int, ids: torch.Tensor, scores: Any, **more: Any) -> Any:
+        """For each row whether one of the texts stands in what was generated: a criterion of ``generate``."""
+        texts = (self.vocabulary.decode(row).decode("utf-8", "replace") for row in ids[:, start:].tolist())
+        found = [first_stop(text, stop) is not None for text in texts]
+        return torch.tensor(found, dtype=torch.bool, device=ids.device)
 
     def _with_stop_strings(self, options: dict[str, Any]) -> dict[str, Any]:
         """``stop_strings`` as a criterion: ``generate`` finds no tokenizer for them where it has a loop of ours."""

@@ -67,6 +67,8 @@ class VllmGenerator(Generator):
             return []
         options = dict(options)
         chat = options.pop("chat", None)
+        if output.stop:
+            options["stop"] = list(output.stop)
         kinds = {not isinstance(prompt, str) or self._reads_as_chat(chat) for prompt in prompts}
         if len(kinds) > 1:
             raise ArgumentError("a batch of vLLM is all texts or all lists of messages, not both")

@@ -64,8 +64,8 @@ def load(name: str, **options: Any) -> GrammarText:
 
     Options:
         columns: for ``"csv"``, how many fields a record has, or their names, which are then the first record.
-        statements, tables, functions, parameters, comments, spelling, max_depth, joins: for ``"sql"``; see `sql`.
-            Without `tables` comments are permitted, and `spelling` is ``"any"`` unless it is given.
+        statements, tables, functions, parameters, comments, spelling, max_depth, joins, level: for ``"sql"``; see
+            `sql`. Without `tables` comments are permitted, and `spelling` is ``"any"`` unless it is given.
         elements: for ``"xml"``, a mapping from the names of elements to the names of their attributes. A closing tag
             then repeats its opening tag's name, and attributes come in this order, each at most once.
 
@@ -114,6 +114,7 @@ def sql(
     statements: Sequence[Literal["select", "insert", "update", "delete"]] | None = None,
     spelling: Literal["plain", "any"] | None = None,
     joins: bool = True,
+    level: Literal["simple", "full"] | None = None,
 ) -> GrammarText:
     """SQL as SQLite reads it: one SELECT, INSERT, REPLACE, UPDATE or DELETE. It can be passed as an output type.
 
@@ -143,22 +144,29 @@ def sql(
             and names the columns of that table alone; so does each query in brackets, which then has no columns of the
             query around it. Behind UNION and the like there is no ORDER BY. It needs `tables`, at most 12: the grammar
             has a copy of its rules for each of them, and masks before FROM take longer.
+        level: ``"simple"`` is for a small model that answers questions about tables: ``SELECT`` columns and aggregates
+            ``FROM`` one table, with ``WHERE`` comparisons with values, ``GROUP BY``, ``HAVING``, ``ORDER BY`` and
+            ``LIMIT``. Nothing nests, lists and strings have an end, columns are those of the table, and SQLite runs
+            each such query. It needs `tables`, at most 12. `functions` are of one column, five aggregates by default.
+            ``"full"``, the default, is the language of the other options.
 
     Raises:
         ArgumentError: `tables` is empty or has a table without columns, a name is empty or holds the character zero,
             `functions` or ``joins=False`` are given without `tables`, ``joins=False`` with more than 12 tables,
             `max_depth` is not one of 0 to 8, `statements` are none or unknown, or `spelling` is unknown, or plain
-            together with comments.
+            together with comments; `level` is unknown, or ``"simple"`` with an option that it has no place for.
 
         >>> from interlock import grammars
         >>> text = grammars.sql(tables={"student": ["name", "age"]})
         >>> text.accepts("SELECT age FROM student"), text.accepts("select age\\nfrom Student")
         (True, False)
+        >>> grammars.sql({"student": ["name", "age"]}, level="simple").accepts("SELECT max(age) FROM student")
+        True
     """
     require(comments=(comments, "flag"), joins=(joins, "flag"))
     if spelling is None:
         spelling = "any" if comments else "plain"
-    options = {"parameters": parameters, "comments": comments, "max_depth": max_depth}
+    options = {"parameters": parameters, "comments": comments, "max_depth": max_depth, "level": level}
     return load(
         "sql", tables=tables, functions=functions, statements=statements, spelling=spelling, joins=joins, **options
     )

@@ -6,6 +6,7 @@ import functools
 from importlib import resources
 
 from interlock.grammars.sql_functions import KINDS
+from interlock.grammars.sql_simple import HEADING
 
 __all__ = ["length_remedy"]
 
@@ -14,7 +15,10 @@ def length_remedy(source: str) -> str | None:
     """What bounds the texts of a grammar of this folder, the beginning of a sentence that may be empty; ``None`` for
     another grammar. ``source`` is the text that `load` returned, whatever its options were.
     """
-    name = _names_by_heading().get(source.partition("\n")[0])
+    heading = source.partition("\n")[0]
+    if heading == HEADING:
+        return ""
+    name = _names_by_heading().get(heading)
     if name == "sql":
         return _of_sql(source)
     if name == "csv" and '"," [field])*' in source:
@@ -31,7 +35,8 @@ def _of_sql(source: str) -> str:
         options.append("tables={...} (what the database has)")
     elif all(f"\n{kind}: " in source for kind in KINDS):
         options.append("functions=[...] (the few that are needed)")
-    return f"Pass {' and '.join(options)} to grammars.sql" if options else ""
+    simple = ", or level='simple' where questions about one table are enough"
+    return f"Pass {' and '.join(options)} to grammars.sql{simple}" if options else ""
 
 
 @functools.cache

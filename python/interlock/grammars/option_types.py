@@ -23,6 +23,7 @@ _FLAGS_AND_COUNTS = {
     "max_depth": "count?",
     "spelling": "text?",
     "joins": "flag?",
+    "level": "text?",
 }
 _MAPPINGS = {"tables": "columns", "elements": "attributes"}
 

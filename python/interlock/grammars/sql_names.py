@@ -22,15 +22,8 @@ def with_tables(
     """The grammar restricted to these tables, their columns and these functions. ``is_plain`` is for names in the
     plain spelling alone. Without ``joins`` a query reads one table, and names its columns alone.
     """
-    if not tables or isinstance(tables, str):
-        raise ArgumentError("tables are a mapping from names to the names of columns, not an empty one")
-    names = _Names(text, is_plain)
-    of_table = {}
-    for table, columns in tables.items():
-        if isinstance(columns, str) or not columns:
-            raise ArgumentError(f"the table {table!r} needs a list of columns")
-        terminal = names.terminal(table)
-        of_table[terminal] = [names.terminal(column) for column in columns]
+    names = Names(text, is_plain)
+    of_table = names_of_tables(names, tables)
     columns_of_all = dict.fromkeys(column for columns in of_table.values() for column in columns)
     called = {function: names.function(function) for function in functions}
     text = text.replace("[with] ", "").replace(" [table_alias]", "").replace(' ["as" new_name]', "")
@@ -66,6 +59,18 @@ def with_tables(
     return text + "\n// The names of the database.\n" + "\n".join(names.definitions()) + "\n"
 
 
+def names_of_tables(names: Names, tables: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    """The terminals of the tables, each with those of its columns. ``ArgumentError`` for none, and for no columns."""
+    if not tables or isinstance(tables, str):
+        raise ArgumentError("tables are a mapping from names to the names of columns, not an empty one")
+    of_table = {}
+    for table, columns in tables.items():
+        if isinstance(columns, str) or not columns:
+            raise ArgumentError(f"the table {table!r} needs a list of columns")
+        of_table[names.terminal(table)] = [names.terminal(column) for column in columns]
+    return of_table
+
+
 def without_parameters(text: str) -> str:
     """The grammar without parameters that a program binds."""
     return replace_rules(re.sub(r"^ +\| PARAMETER\n", "", text, flags=re.M), {"PARAMETER": ""})
@@ -81,7 +86,7 @@ def without_two_signs(text: str) -> str:
     return text.replace('"-"', "MINUS") + "MINUS: /-(?!-)/\n"
 
 
-class _Names:
+class Names:
     """One terminal for each name, whatever it names: names differ by more than the case of their letters."""
 
     def __init__(self, text: str, is_plain: bool) -> None:

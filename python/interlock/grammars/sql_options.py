@@ -11,13 +11,14 @@ from interlock.grammars.rules import replace_rules
 from interlock.grammars.sql_depth import with_depth
 from interlock.grammars.sql_functions import FUNCTIONS
 from interlock.grammars.sql_names import with_tables, without_comments, without_parameters, without_two_signs
+from interlock.grammars.sql_simple import LEVELS, simple_queries
 from interlock.grammars.sql_spelling import plain
 from interlock.util.near_words import meant
 from interlock.util.quoting import quoted
 
 __all__ = ["OPTIONS", "STATEMENTS", "sql_text"]
 
-OPTIONS = ("statements", "tables", "functions", "parameters", "comments", "spelling", "max_depth", "joins")
+OPTIONS = ("statements", "tables", "functions", "parameters", "comments", "spelling", "max_depth", "joins", "level")
 STATEMENTS = ("select", "insert", "update", "delete")
 """Kinds of statements. ``"select"`` has VALUES too, and ``"insert"`` has REPLACE."""
 _SPELLINGS = ("plain", "any")
@@ -28,6 +29,11 @@ def sql_text(text: str, given: Mapping[str, Any]) -> str:
     spelling = given.get("spelling", "any")
     if spelling not in _SPELLINGS:
         raise ArgumentError(f"spelling is 'plain' or 'any', not {quoted(spelling)}{meant(spelling, _SPELLINGS)}")
+    level = given.get("level", "full")
+    if level not in LEVELS:
+        raise ArgumentError(f"level is 'simple' or 'full', not {quoted(level)}{meant(level, LEVELS)}")
+    if level == "simple":
+        return _simple(text, given)
     if spelling == "plain" and given.get("comments"):
         raise ArgumentError("comments are none of the plain spelling: pass spelling='any' with comments=True")
     if "statements" in given:
@@ -46,6 +52,20 @@ def sql_text(text: str, given: Mapping[str, Any]) -> str:
     if "max_depth" in given:
         text = with_depth(text, given["max_depth"])
     return plain(text) if spelling == "plain" else text
+
+
+def _simple(text: str, given: Mapping[str, Any]) -> str:
+    """The grammar of simple queries, for the options that it takes."""
+    if "tables" not in given:
+        raise ArgumentError("level='simple' ties columns to their tables, so it needs tables")
+    for option in ("max_depth", "parameters", "comments"):
+        if given.get(option):
+            raise ArgumentError(f"level='simple' has nothing for {option} to change: leave it out")
+    if given.get("spelling", "plain") != "plain":
+        raise ArgumentError("level='simple' is written in the plain spelling: leave spelling out")
+    if "statements" in given:
+        _with_statements(text, given["statements"])
+    return simple_queries(text, given["tables"], given.get("functions"), given.get("statements"))
 
 
 def _with_statements(text: str, statements: Iterable[str]) -> str:

@@ -51,6 +51,9 @@ class OutputType(Generic[T]):
     functions: tuple[Callable[..., Any], ...] = field(default=(), repr=False)
     """The functions that a call may name; none for other types."""
 
+    stop: tuple[str, ...] = ()
+    """Texts that free text ends before, as the option of a call says."""
+
     def index(self, vocabulary: Vocabulary, **options: Any) -> Index:
         """Compile this type for ``vocabulary``. ``options`` are those of the ``Index`` method that suits the kind
         (``whitespace``, ``property_order``, ``limits``, ``cancel`` and others), and so are the errors.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Literal, TypeVar, Unpack, overload
+from typing import Any, Literal, NoReturn, TypeVar, Unpack, overload
 
 from interlock._core import ArgumentError
 from interlock.generators.base import DEFAULT_MAX_TOKENS, TextType
@@ -15,6 +15,7 @@ from interlock.generators.error_advice import advice
 from interlock.generators.local import LocalGenerator
 from interlock.generators.replies.attempts import add_count, is_refused, take_attempts, told
 from interlock.generators.replies.number_warnings import warn_long_number
+from interlock.generators.replies.stop_texts import check_stop
 from interlock.generators.replies.validation_context import in_context
 from interlock.generators.replies.values import check_errors
 from interlock.output_types import FunctionCall, InvalidOutputError, OutputType
@@ -30,6 +31,17 @@ __all__ = ["Program"]
 T = TypeVar("T")
 
 _SAMPLING = ("temperature", "top_p", "top_k", "min_p", "seed")
+_OTHER_NAMES = {
+    "generate": "a part is written by gen(name, output_type)",
+    **dict.fromkeys(
+        ("user", "system", "assistant", "role"), "the turns of a chat are the prompt: Program(gen, messages)"
+    ),
+    **dict.fromkeys(("values", "variables", "outputs", "results"), "program.captures has the values by their names"),
+    **dict.fromkeys(("stream", "trace"), "a generator has it: gen.stream(prompt), gen.trace(prompt, output_type)"),
+    **dict.fromkeys(("json", "regex"), "the output type says it: gen(name, User), gen(name, re.compile(...))"),
+    **dict.fromkeys(("append", "add", "write"), 'program += "text" writes fixed text'),
+}
+"""Names that other packages have, and how the same is said here."""
 _NUMBER_GOES_ON = frozenset(bytes([digit]) for digit in b"0123456789")
 
 
@@ -42,13 +54,9 @@ def _check_name(name: object) -> None:
 
 def _stops(stop: str | Sequence[str] | None, output: OutputType[Any]) -> list[bytes]:
     """The texts that end a part. ``ArgumentError`` for what is no text, and beside a type that ends by itself."""
-    if stop is not None and not isinstance(stop, Sequence):
-        raise ArgumentError(f"stop is a text, or a list of texts, not {type(stop).__name__}")
-    stops = [stop] if isinstance(stop, str) else list(stop or ())
+    stops = check_stop(stop)
     if stops and output.kind != "text":
         raise ArgumentError(f"stop belongs to free text; {output.name} ends by itself")
-    if not all(isinstance(one, str) and one for one in stops):
-        raise ArgumentError("stop is a text, or a list of texts, that are not empty")
     return [one.encode() for one in stops]
 
 
@@ -84,7 +92,7 @@ class Program:
         if not isinstance(generator, LocalGenerator):
             raise ArgumentError(
                 "the generator of a program is a model in this process, from_transformers, from_llama_cpp or "
-                f"from_mlx_lm, not {type(generator).__name__}"
+                f"from_mlx_lm, not {type(generator).__name__}: the generator comes first, then the prompt"
             )
         require(chat=(chat, "flag?"))
         check_options(sampling, _SAMPLING, "a program")
@@ -98,6 +106,8 @@ class Program:
         self._parts: list[tuple[int, int, str]] = []
         if not isinstance(prompt, Sequence):
             raise ArgumentError(f"a prompt is a text or a list of messages, not {type(prompt).__name__}")
+        if not isinstance(prompt, str) and any(isinstance(one, str) for one in prompt):
+            raise ArgumentError("a program has one prompt, a text or a list of messages: make a program for each text")
         as_chat = not isinstance(prompt, str) or bool(chat)
         prefill = prefill_of(prompt)
         front: Prompt = prompt
@@ -119,6 +129,9 @@ class Program:
         return self
 
     __iadd__ = text
+
+    def __add__(self, other: object) -> NoReturn:
+        raise TypeError('a program is written to, and not copied: program += "text", or program.text("text")')
 
     @overload
     def gen(
@@ -400,7 +413,7 @@ class Program:
         if not name.startswith("_") and (part := nearest(name, captures, 0.75)):
             way = "is a part, which is" if part == name else "is not there; a part is"
             raise AttributeError(f"{name!r} {way} read by program[{part!r}]", name=name, obj=self)
-        raise no_attribute(self, name, {"generate": "a part is written by gen(name, output_type)"})
+        raise no_attribute(self, name, _OTHER_NAMES)
 
     def __getitem__(self, name: str) -> Any:
         try:

@@ -111,8 +111,10 @@ def test_llama_cpp(llama):
             gen("x", User, **options)
     with pytest.raises(interlock.ArgumentError, match="a llama_cpp.Llama is needed"):
         interlock.from_llama_cpp("model.gguf")
-    with pytest.raises(interlock.ArgumentError, match="llama-cpp-python has no option 'stop': texts that end"):
-        gen("x", str, stop=["a"])
+    with pytest.raises(interlock.ArgumentError, match="stop belongs to free text, .* User ends where it is complete"):
+        gen("x", User, stop=["a"])
+    whole = gen("x", str, max_tokens=20)
+    assert gen("x", str, max_tokens=20, stop=whole[3]) == whole[: whole.index(whole[3])]
 
 
 def test_numbers_of_numpy_are_handed_on_as_pythons(llama):

@@ -151,6 +151,16 @@ def test_openai_wraps_what_is_no_object(hint, value, expected):
         interlock.from_openai(Client("[1]"), "m")("x", hint)
 
 
+def test_mistakes_with_servers():
+    with pytest.raises(interlock.ArgumentError, match="not 'vLLM'. did you mean 'vllm'"):
+        interlock.from_openai(Client("x"), "m", server="vLLM")
+    gen = interlock.from_openai(Client("x"), "m")
+    with pytest.raises(interlock.ArgumentError, match="no option 'chat': it reads a text as what the user says"):
+        gen("x", chat=False)
+    with pytest.raises(AttributeError, match="a program needs the model in this process"):
+        gen.program("x")
+
+
 def test_strict_where_openai_can_say_it():
     strict = lambda hint: openai_request(output_type_of(hint), "openai").fields["response_format"]["json_schema"][
         "strict"

@@ -72,6 +72,8 @@ def test_a_closed_stream_has_no_value():
     stream = Stream(iter(NUMBERS), json.loads, is_json=True)
     next(stream), next(stream)
     stream.close()
+    with pytest.raises(StopIteration):
+        next(stream)
     assert list(stream) == [] and stream.text == "[1, 2" and stream.partial == [1] and "closed" in repr(stream)
     with pytest.raises(interlock.InvalidOutputError, match="closed before its end") as caught:
         stream.value  # noqa: B018

@@ -186,6 +186,7 @@ async def later(day: str) -> str:
     [
         (day_after, {}, "write \\[tool\\]"),
         ([], {}, "there are no tools"),
+        (None, {}, r"the tools are missing: gen.tool_loop\(prompt, \[function, ...\]\)"),
         ([later], {}, "async function"),
         ([Even], {}, r"nothing runs the tool 'Even', .* class: .*functions=\{'Even': function\}.* an object of Even"),
         ([DESCRIBED], {}, r"nothing runs the tool 'day_after', .* dict: .*the arguments by name"),

@@ -169,6 +169,7 @@ VALUES = {
     ("sql", "spelling"): ("plain", STUDENTS),
     ("sql", "max_depth"): (1, {}),
     ("sql", "joins"): (False, STUDENTS),
+    ("sql", "level"): ("simple", STUDENTS),
     ("xml", "elements"): ({"a": ["b"]}, {}),
 }
 

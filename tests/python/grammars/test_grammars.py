@@ -308,7 +308,7 @@ def test_select_from_students(monkeypatch, capsys):
     for text in (
         "SELECT years FROM student;",
         "SELECT age FROM students;",
-        "SELECT age FROM student WHERE name = 3;",
+        "SELECT age FROM student WHERE name = (SELECT name FROM student);",
         "SELECT age FROM student; DROP TABLE student;",
     ):
         assert not grammar.accepts(text)

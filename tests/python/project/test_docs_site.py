@@ -32,6 +32,7 @@ PAGES = [
     DOCS / "servers" / "own.md",
     DOCS / "servers" / "one-file.md",
     DOCS / "servers" / "production.md",
+    DOCS / "servers" / "rollouts.md",
     *sorted((DOCS / "coming-from").glob("*.md")),
 ]
 BLOCK = re.compile(r"```python\n(.*?)```(?:\s*```output\n(.*?)```)?", re.DOTALL)
@@ -191,6 +192,32 @@ def test_names_of_ours_exist(page):
                 assert hasattr(OWNERS[owner.lower()], name) or find_spec(f"{owner}.{name}"), (owner, name)
                 checked += 1
     assert checked >= 5 or page.stem == "front-pages"
+
+
+def rows_of_tables(text: str) -> list[tuple[str, list[str]]]:
+    """The header of each table of a page, with its other rows."""
+    prose = re.sub(r"^ *```.*?^ *```", "", text, flags=re.MULTILINE | re.DOTALL)
+    found = re.findall(r"^( *\|.*\n)( *\|[ :|-]+\n)((?: *\|.*(?:\n|\Z))*)", prose, re.MULTILINE)
+    return [(header.strip(), [ruler.strip(), *map(str.strip, rows.splitlines())]) for header, ruler, rows in found]
+
+
+def cells(row: str) -> int:
+    """How many cells a row has. A ``|`` parts them in code, too, unless a backslash stands before it."""
+    return len(re.findall(r"(?<!\\)\|", row)) - 1
+
+
+def test_a_bar_in_code_parts_cells():
+    page = "text\n| a | b |\n|---|---|\n| `x | y` | 1 |\n| `x \\| y` | 1 |\n"
+    ((header, rows),) = rows_of_tables(page)
+    assert (cells(header), *map(cells, rows)) == (2, 2, 3, 2)
+
+
+@pytest.mark.parametrize("page", sorted([*ROOT.glob("*.md"), *DOCS.rglob("*.md")]), ids=lambda page: page.stem)
+def test_each_row_of_a_table_has_the_cells_of_its_header(page):
+    tables = rows_of_tables(page.read_text(encoding="utf-8"))
+    wrong = [row for header, rows in tables for row in rows if cells(row) != cells(header)]
+    assert not wrong, "a | inside of a cell is written \\|"
+    assert tables or page.stem != "options"
 
 
 def lines_of(code: str) -> int:

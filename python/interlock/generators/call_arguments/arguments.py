@@ -80,8 +80,8 @@ _LISTS = ("logits_processor", "logits_processors", "stopping_criteria")
 _SEVERAL = ("num_return_sequences", "n")
 # What is said elsewhere than in a call, and where.
 _ELSEWHERE = {
-    "whitespace": "blanks of JSON belong to the generator: interlock.from_transformers(model, tokenizer, "
-    "whitespace='compact'), and so with the other backends",
+    "whitespace": "blanks of JSON are an option of a generator and of its calls, gen(prompt, User, "
+    "whitespace='compact'), where the model is in this process. A server chooses its own",
     "syntax": "the notation belongs to the grammar: interlock.Grammar(text, syntax='gbnf')",
     "limits": "limits belong to an index: pass gen(prompt, Index.from_type(output_type, gen.vocabulary, limits=...))",
     "property_order": "an option of an index: pass Index.from_json_schema(schema, gen.vocabulary, property_order=...)",
@@ -101,8 +101,7 @@ _ELSEWHERE = {
     "tools": "gen.tool_loop(prompt, tools) runs functions that a model in this process calls",
 }
 _STOP = (
-    "texts that end an output belong to a program: interlock.Program(gen, prompt, chat=True).gen(stop=...). An output "
-    "of any type but str ends by itself"
+    "texts that end free text belong to a call that returns it, gen(prompt, str, stop=...), and to a part of a program"
 )
 
 
@@ -122,6 +121,7 @@ OTHER_METHODS = {
     "trace": "a trace needs the model in this process, which from_transformers, from_llama_cpp and from_mlx_lm have",
     "tool_loop": "a tool loop needs the model in this process, which from_transformers, from_llama_cpp and from_mlx_lm "
     "have; a server's client takes tools itself",
+    "program": "a program needs the model in this process: from_transformers, from_llama_cpp or from_mlx_lm",
     **dict.fromkeys(
         ("vocabulary", "index", "warm_up", "cached_model"),
         "the server makes the masks; for masks in this process, interlock.Vocabulary.from_tokenizer(tokenizer)",
