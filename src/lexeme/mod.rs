@@ -36,6 +36,7 @@ use crate::error::Result;
 use crate::expr::analysis::byte_lengths::{ByteLengthTable, least, least_chars, least_of_all_parts};
 use crate::expr::analysis::char_lengths::{CharLengthTable, lengths, meets};
 use crate::expr::analysis::saturate_counts::{SaturateTable, TokenReach};
+use crate::expr::analysis::shortest_text::shortest_text;
 use crate::expr::analysis::slice::SliceTable;
 use crate::expr::analysis::slice_exit::SliceExitTable;
 use crate::expr::{ByteSet, ExprId, Exprs, INF};
@@ -413,6 +414,18 @@ impl Lexeme {
             text = text.max(least_chars(exprs, table, state.expr).saturating_sub(1));
         }
         text.max(missing).saturating_add(rest + 1)
+    }
+
+    /// A shortest text that ends the expression of a state outside of escapes, where its structure tells one of at most
+    /// `most` bytes.
+    pub(crate) fn shortest_text(&self, id: StateId, rank: &[u8; 256], most: u32) -> Option<Arc<[u8]>> {
+        let state = self.state(id);
+        if !matches!(state.sub, EscapeState::Plain | EscapeState::Open) {
+            return None;
+        }
+        let mut b = self.lock();
+        let LazyDfa { exprs, least: table, .. } = &mut *b;
+        shortest_text(exprs, table, state.expr, rank, most)
     }
 
     /// Bytes that lead from a state to the ends of all parts of an intersection, each by itself: more than are missing

@@ -1,14 +1,15 @@
 //! The shortest way from a state to an accepting state.
 //!
-//! The search is guided by a lower bound of what is missing (A*, Hart, Nilsson and Raphael 1968). Where that bound is
+//! Of most places the structure of the expression tells it. Elsewhere it is searched for. The search is guided by a lower bound of what is missing (A*, Hart, Nilsson and Raphael 1968). Where that bound is
 //! exact, which it is for all but look-around, only the states on the way are looked at. Answers are remembered, since
 //! a token budget asks of the same states at every mask; for the state that was asked about and not for those on the
 //! way, because of several shortest ways the answer must not depend on earlier questions.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
 
+use crate::expr::INF;
 use crate::lexeme::max_distance::Farthest;
 use crate::lexeme::{CLOSED, DEAD, Lexeme, LexemeKind, StateId};
 use crate::util::seeded_hash::SeededMap;
@@ -241,6 +242,30 @@ fn search_members(lexeme: &Lexeme, (state, count): QueueEntry, most: usize) -> V
     out
 }
 
+/// The shortest way from a place, where the structure of what follows tells one of `least` bytes: not inside of an
+/// escape, nor where it has to be spelled with one, or bounds on the length forbid it.
+fn by_structure(lexeme: &Lexeme, (state, count): QueueEntry, least: u32) -> Option<Arc<[u8]>> {
+    static RANKS: LazyLock<[u8; 256]> = LazyLock::new(|| {
+        let mut ranks = [0; 256];
+        preferred().zip(0..=255).for_each(|(byte, rank)| ranks[usize::from(byte)] = rank);
+        ranks
+    });
+    let text = lexeme.shortest_text(state, &RANKS, least)?;
+    let LexemeKind::Text { min, max, .. } = lexeme.kind() else {
+        return (text.len() == least as usize).then_some(text);
+    };
+    let chars = text.iter().filter(|&&byte| !(0x80..0xC0).contains(&byte)).count() as u64 + u64::from(count);
+    if chars < u64::from(min) || (max < INF && chars > u64::from(max)) {
+        return None;
+    }
+    if text.iter().any(|byte| *byte < b' ' || matches!(byte, b'"' | b'\\')) {
+        return None;
+    }
+    let opening = lexeme.is_open(lexeme.state(state)).then_some(b'"');
+    let way: Vec<u8> = opening.into_iter().chain(text.iter().copied()).chain([b'"']).collect();
+    (way.len() == least as usize).then(|| way.into())
+}
+
 /// Where a search goes on first.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum SearchOrder {
@@ -253,11 +278,20 @@ enum SearchOrder {
 
 /// Finds a way from a place, looking at so many places beside those of a straight one.
 fn search(lexeme: &Lexeme, start: QueueEntry, max_searched: u32, order: SearchOrder) -> FoundWay {
-    let too_long = FoundWay { way: None, searched: max_searched };
     let least = lexeme.least_bytes(start.0, start.1);
     if least > MAX_WAY {
-        return too_long;
+        return FoundWay { way: None, searched: max_searched };
     }
+    match by_structure(lexeme, start, least) {
+        Some(way) => FoundWay { way: Some(way), searched: 0 },
+        None => search_states(lexeme, start, max_searched, order),
+    }
+}
+
+/// [`search`] over states.
+fn search_states(lexeme: &Lexeme, start: QueueEntry, max_searched: u32, order: SearchOrder) -> FoundWay {
+    let too_long = FoundWay { way: None, searched: max_searched };
+    let least = lexeme.least_bytes(start.0, start.1);
     // Bytes of one class lead to one state: the first of each is enough.
     let classes = lexeme.byte_classes();
     let mut seen = [false; 256];
@@ -314,3 +348,6 @@ fn search(lexeme: &Lexeme, start: QueueEntry, max_searched: u32, order: SearchOr
     }
     too_long
 }
+
+#[cfg(test)]
+mod tests;

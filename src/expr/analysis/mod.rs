@@ -13,6 +13,7 @@ pub mod farthest_end;
 pub(crate) mod last_bytes;
 pub(crate) mod postorder;
 pub mod saturate_counts;
+pub(crate) mod shortest_text;
 pub mod slice;
 pub(crate) mod slice_class;
 pub mod slice_exit;

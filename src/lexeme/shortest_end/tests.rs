@@ -1,0 +1,81 @@
+use super::*;
+use crate::json::string_escape::EscapeUse;
+use crate::lexeme::test_lexemes::lexeme;
+
+const PATTERNS: &[&str] = &[
+    "abc|abd|ab|b{3}|a?",
+    "(?:.*a.{5}.*){3}x",
+    "(?:b|a){2,4}(?:c|dd)?e",
+    "[m-z]{3}|[a-c]{3}|[0-9]{4}",
+    "(?:(?:zz|yx){2}|aaaa|wwwww)[^a-z]",
+    "é|[^\\x00-\\x7f]{2}",
+    "(?:\"|x\"|ab)+c",
+    "(?:(?:a{3}b?){2,9}c?){2,4}|z{20}",
+    "[a-z]{2,5}[A-Z]?|",
+];
+
+/// Calls with states and numbers of characters before them.
+fn for_each_place(l: &Lexeme, mut look: impl FnMut(QueueEntry)) {
+    let mut places = vec![(l.start(), 0)];
+    let mut at = 0;
+    while let Some(&place) = places.get(at).filter(|_| at < 400) {
+        look(place);
+        for byte in preferred() {
+            let next = after(l, place.0, place.1, byte).filter(|next| next.0 != CLOSED);
+            places.extend(next.filter(|next| !places.contains(next)));
+        }
+        at += 1;
+    }
+}
+
+/// The way that a search over all states finds, which is the first of the shortest in the order of its bytes.
+#[test]
+fn the_structure_of_a_pattern_tells_what_a_search_finds() {
+    let mut told = 0;
+    for pattern in PATTERNS {
+        let l = lexeme(pattern, LexemeKind::Raw);
+        for_each_place(&l, |place| {
+            let least = l.least_bytes(place.0, place.1);
+            if least == 0 {
+                return;
+            }
+            let found = search_states(&l, place, MAX_SEARCHED, SearchOrder::ByBound).way.expect("a way");
+            let way = by_structure(&l, place, least).expect("the structure tells all of these");
+            assert_eq!((way.len(), &way), (least as usize, &found), "{pattern}");
+            told += 1;
+        });
+    }
+    assert!(told > 500, "{told}");
+}
+
+#[test]
+fn a_string_is_told_where_no_escape_is_needed_and_its_bounds_allow_it() {
+    let (mut told, mut not_told) = (0, 0);
+    for pattern in PATTERNS {
+        for (min, max) in [(0, INF), (0, 20), (4, INF), (3, 24)] {
+            let expr = lexeme(&format!("(?:{pattern})[a-z]*"), LexemeKind::Text { min, max, escapes: EscapeUse::Any });
+            for_each_place(&expr, |place| {
+                let least = expr.least_bytes(place.0, place.1);
+                let Some(way) = by_structure(&expr, place, least) else {
+                    not_told += 1;
+                    return;
+                };
+                told += 1;
+                let found = search_states(&expr, place, MAX_SEARCHED, SearchOrder::ByBound).way.expect("a way");
+                assert_eq!(way.len(), found.len(), "{pattern} {min} {max}");
+                let ends = way.iter().try_fold(place, |at, &byte| after(&expr, at.0, at.1, byte));
+                assert_eq!(ends.map(|end| end.0), Some(CLOSED), "{pattern} {min} {max}");
+            });
+        }
+    }
+    assert!(told > 1000 && not_told > 100, "{told} {not_told}");
+}
+
+/// The shortest text has 40,000 bytes, and states on the way to it are unions of 400 parts.
+#[test]
+fn a_long_way_needs_no_states() {
+    let l = lexeme("(?:.*a.{400}.*){100}x", LexemeKind::Raw);
+    let states = l.num_states();
+    let way = shortest_end(&l, l.start(), 0).expect("a way");
+    assert_eq!((way.len(), l.num_states()), (40_101, states));
+}
