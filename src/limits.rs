@@ -4,8 +4,8 @@
 //! Limits count work, never time, so that the same input gives the same answer on every machine. They belong to one
 //! compile: one request cannot spend another's budget. What is found in a cache costs nothing, whoever made it. They
 //! fire while compiling or answering a question about a language, with the limit, the value and the field;
-//! `max_state_bytes` and `max_guide_bytes` never do, and `max_mask_steps` and `max_scanner_bytes` do at masks of
-//! grammars.
+//! `max_guide_bytes` never does, `max_mask_steps` and `max_scanner_bytes` do at masks of grammars, and
+//! `max_state_bytes` does where the states that follow a single one are a quarter of it.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -71,7 +71,8 @@ pub struct Limits {
     /// costs about 1 us.
     pub max_compile_steps: usize,
     /// Bytes of states that one lexeme of an index finds on use. When it holds more, it takes no new ones: guides move
-    /// to a new, empty copy of it. 16 MiB are some 40,000 states.
+    /// to a new, empty copy of it. 16 MiB are some 40,000 states. A guide is lost where the states that follow a single
+    /// one take more than a quarter of this, or than eight times the source.
     pub max_state_bytes: usize,
     /// Bytes of history that one guide holds for rolling back, beside what its position needs. When there is more, the
     /// guide lets go of the oldest; rolling back to there takes the tokens again from the start. 16 MiB are the history

@@ -19,7 +19,8 @@ struct Meter {
 }
 
 thread_local! {
-    static METER: Meter = const { Meter { spent: Cell::new(0), most: Cell::new(usize::MAX), gave_up: Cell::new(false) } };
+    static METER: Meter =
+        const { Meter { spent: Cell::new(0), most: Cell::new(usize::MAX), gave_up: Cell::new(false) } };
 }
 
 /// Runs `work`, which may take `most` steps, and says how many it took. More than `most`: it ended early.
