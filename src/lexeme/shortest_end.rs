@@ -1,9 +1,10 @@
 //! The shortest way from a state to an accepting state.
 //!
 //! Of most places the structure of the expression tells it. Elsewhere it is searched for. The search is guided by a
-//! lower bound of what is missing (A*, Hart, Nilsson and Raphael 1968). Where that bound is exact, which it is for all but look-around, only the states on the way are looked at. Answers are remembered, since
-//! a token budget asks of the same states at every mask; for the state that was asked about and not for those on the
-//! way, because of several shortest ways the answer must not depend on earlier questions.
+//! lower bound of what is missing (A*, Hart, Nilsson and Raphael 1968). Where that bound is exact, which it is for all
+//! but look-around, only the states on the way are looked at. Answers are remembered, since a token budget asks of the
+//! same states at every mask; for the state that was asked about and not for those on the way, because of several
+//! shortest ways the answer must not depend on earlier questions.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};

@@ -135,9 +135,9 @@ limits! {
     /// Steps of one compile in all; by default 1,500,000, of about 1 us each.
     max_compile_steps,
     /// Bytes of states that one lexeme of an index remembers; by default 16,777,216, some 40,000 states. When they are
-    /// full, guides move to a new, empty copy of it. That costs time and is no error. A single state of a pattern such as
-    /// ``(((ab?){1,99}c?){1,99}d?){1,99}`` may stand for very many ways to have read a text: where the states that follow
-    /// one take more than a quarter of this, and than eight times the source, the mask or the token raises
+    /// full, guides move to a new, empty copy of it. That costs time and is no error. A single state of a pattern such
+    /// as ``(((ab?){1,99}c?){1,99}d?){1,99}`` may stand for very many ways to have read a text: where the states that
+    /// follow one take more than a quarter of this, and than eight times the source, the mask or the token raises
     /// :class:`LimitError`, and the guide is lost.
     max_state_bytes,
     /// Bytes of history that one guide holds for rolling back, beside what its position needs; by default 16,777,216.
