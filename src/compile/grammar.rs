@@ -110,6 +110,7 @@ impl Index {
             documents.push(DocumentMasks { lexemes, memo: Default::default() });
         }
         let program = GrammarProgram::new(&grammar, automata, &may_be_empty, token_sets, programs, limits)?;
+        check_ends(&program, &grammar, vocabulary)?;
         let no_text = match program.scanner.any_looks_ahead() {
             true => tokens_with(vocabulary.trie(), END),
             false => Box::default(),
@@ -125,6 +126,22 @@ impl Index {
         let engine = IndexEngine::Grammar(Box::new(engine));
         Ok(Index::new(vocabulary, tables, engine, None, Vec::new(), source, limits))
     }
+}
+
+/// Whether outputs can be completed though some special tokens that the grammar names end an output.
+fn check_ends(program: &GrammarProgram, grammar: &Grammar, vocabulary: &Vocabulary) -> Result<()> {
+    let ends_too_soon = |id: &u32| vocabulary.is_eos(*id) && !program.is_last(*id);
+    let is_missing = |set: usize| program.token_sets[set].iter().all(ends_too_soon);
+    let Some(set) = program.needs_token_set(is_missing) else { return Ok(()) };
+    let place = SourcePlace::Byte(grammar.token_sets[set].place);
+    let id = program.token_sets[set].first().copied().unwrap_or_default();
+    let name = String::from_utf8_lossy(vocabulary.token_bytes(id).unwrap_or_default()).into_owned();
+    let message = format!(
+        "special token {id} ({name:?}) is a stop token of the vocabulary, so the output ends with it, and something must \
+         still follow here"
+    );
+    let hint = "leave it out of eos_token_ids, or name a token that ends no output";
+    Err(Error::new(ErrorKind::Vocabulary, message).at(place).advise(hint))
 }
 
 /// The pattern that a grammar is, if it is one terminal and nothing else, and where the terminal stands.

@@ -78,7 +78,7 @@ impl Guide {
         }
         if self.stops.contains(&id) {
             if !self.is_accepting() {
-                return false;
+                return self.take_last(id);
             }
             let place = self.here();
             self.history.push(id, place);
@@ -214,6 +214,15 @@ impl Guide {
         }
         self.history.push(id, (before, ArenaMark::default()));
         true
+    }
+
+    /// Takes a stop token that a grammar names here: it is a part of the output, and ends it.
+    fn take_last(&mut self, id: u32) -> bool {
+        if matches!(self.position, Position::Grammar { .. }) && self.index.is_last_token(id) {
+            self.terminated = self.try_advance_special(id);
+            self.ends_in_last = self.terminated;
+        }
+        self.terminated
     }
 
     /// Whether no document may contain the token, wherever its bytes would fit.

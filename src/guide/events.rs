@@ -136,7 +136,8 @@ impl Guide {
                 let program = grammar.events();
                 for at in reader.tokens()..self.history.len() {
                     let token = self.history[at].token;
-                    if self.terminated && at + 1 == self.history.len() {
+                    let is_end = self.terminated && at + 1 == self.history.len();
+                    if is_end && !self.ends_in_last {
                         reader.end();
                     } else if self.is_forced_from_outside(at) {
                         reader.pass();
@@ -145,6 +146,9 @@ impl Guide {
                         if !reader.read(program, token, vocabulary.spelling(token), shown) {
                             let message = format!("token {token} was taken, and cannot be read again for its events");
                             return Err(Error::new(ErrorKind::Internal, message));
+                        }
+                        if is_end {
+                            reader.end_here();
                         }
                     }
                     if reader.is_too_ambiguous() {

@@ -75,6 +75,9 @@ impl Guide {
                 self.min_tokens
             ),
             true => format!("stop token {id} is allowed"),
+            false if self.clone().try_advance(id) => {
+                format!("stop token {id} is allowed: it is the last of the output")
+            }
             false => format!("stop token {id} is refused: the output is not complete; {}", self.expected(0, &[])),
         }
     }

@@ -133,11 +133,15 @@ impl Guide {
             }
             _ => false,
         };
-        let accepting = !inside && self.is_accepting() && !self.withholds_stops(row);
+        let is_grammar = matches!(self.position, Position::Grammar { .. });
+        let accepting = !inside && self.is_accepting();
+        let withheld = (accepting || is_grammar) && self.withholds_stops(row);
         for &s in self.stops.iter() {
             let bit = 1 << (s & 31);
             let word = &mut row[s as usize >> 5];
-            *word = if accepting { *word | bit } else { *word & !bit };
+            // One that a grammar names where it is the last token of the output is there already.
+            let is_last = is_grammar && *word & bit != 0 && self.index.is_last_token(s);
+            *word = if (accepting || is_last) && !withheld { *word | bit } else { *word & !bit };
         }
     }
 

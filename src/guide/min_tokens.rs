@@ -42,13 +42,25 @@ impl Guide {
         }
     }
 
+    /// Whether another token than a stop token may come.
+    pub(super) fn may_go_on(&mut self) -> bool {
+        let mut row = vec![0; self.index.vocabulary().words()];
+        self.fill_mask(&mut row);
+        self.stops.iter().for_each(|&id| row[id as usize >> 5] &= !(1 << (id & 31)));
+        row.iter().any(|&word| word != 0)
+    }
+
     /// Whether `id` is refused by what the request asked for, though the output could go on with it.
     pub(super) fn is_withheld(&mut self, id: u32) -> bool {
         if self.terminated {
             return false;
         }
         if self.stops.contains(&id) {
-            return self.is_early() && self.is_accepting() && !self.must_stop();
+            return self.is_early()
+                && match self.is_accepting() {
+                    true => !self.must_stop(),
+                    false => self.index.is_last_token(id) && self.may_go_on(),
+                };
         }
         self.canonical_token().is_some_and(|canonical| canonical != id)
     }

@@ -56,6 +56,8 @@ pub struct Guide {
     position: Position,
     history: History,
     terminated: bool,
+    /// The stop token that ended the output belongs to it: a grammar names it.
+    ends_in_last: bool,
     last: LastMask,
     run: Option<LastRun>,
     budget: Option<Budget>,
@@ -163,7 +165,7 @@ impl Guide {
         if let Some(budget) = &mut self.budget {
             budget.back_to(keep);
         }
-        self.terminated = false;
+        (self.terminated, self.ends_in_last) = (false, false);
     }
 
     fn go_back_to(&mut self, before: u32, mark: &ArenaMark) {
@@ -215,7 +217,7 @@ impl Guide {
         if let Some(budget) = &mut self.budget {
             budget.back_to(0);
         }
-        self.terminated = false;
+        (self.terminated, self.ends_in_last) = (false, false);
         self.last = LastMask::default();
         self.run = None;
         self.places.clear();
@@ -304,10 +306,7 @@ impl Guide {
         {
             return true;
         }
-        let mut row = vec![0; self.index.vocabulary().words()];
-        self.fill_mask(&mut row);
-        self.stops.iter().for_each(|&id| row[id as usize >> 5] &= !(1 << (id & 31)));
-        row.iter().all(|&word| word == 0)
+        !self.may_go_on()
     }
 
     /// Whether a stop token was taken.

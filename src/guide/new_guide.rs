@@ -43,6 +43,7 @@ impl Index {
             position: Position::Tables(0),
             history: History::with_room(),
             terminated: false,
+            ends_in_last: false,
             last: LastMask::default(),
             run: None,
             budget: None,

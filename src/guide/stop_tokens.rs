@@ -4,7 +4,8 @@
 //! that ends the output is no text any more. That every output can be completed was decided for the whole vocabulary:
 //! it holds as long as what the token spells is spelled without it, by another token or by tokens of its single bytes.
 //! Otherwise a guide might come to where nothing but the stop token spells what must follow, so such ids are refused.
-//! So are special tokens that a grammar needs.
+//! So are special tokens that a grammar needs before the end. One behind which the output may always end belongs to the
+//! output and ends it.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::guide::GuideOptions;
@@ -44,16 +45,26 @@ impl Index {
         Ok(ids.into())
     }
 
+    /// Whether a stop token may come as a part of the output that ends it, where the output may not end before.
+    #[inline]
+    pub(crate) fn is_last_token(&self, id: u32) -> bool {
+        match &self.0.engine {
+            IndexEngine::Grammar(grammar) => grammar.program.is_last(id) && self.vocabulary().spelling(id).is_none(),
+            IndexEngine::Pattern(_) | IndexEngine::Document { .. } => false,
+        }
+    }
+
     /// Whether outputs can be completed without the special tokens that a grammar names and that end the output here.
     fn check_named_stops(&self, grammar: &GrammarEngine, stops: &[u32]) -> Result<()> {
         let program = &grammar.program;
-        let is_missing = |set: usize| program.token_sets[set].iter().all(|id| stops.contains(id));
+        let is_missing =
+            |set: usize| program.token_sets[set].iter().all(|id| stops.contains(id) && !program.is_last(*id));
         let Some(set) = program.needs_token_set(is_missing) else { return Ok(()) };
         let own = self.vocabulary().eos_token_ids();
         let Some(id) = program.token_sets[set].iter().find(|id| !own.contains(id)) else { return Ok(()) };
         let message = format!(
             "stop token id {id} is a special token that the output may need, and a token that ends the output cannot \
-             stand in it"
+             stand in the middle of it"
         );
         Err(Error::new(ErrorKind::Argument, message))
     }

@@ -8,5 +8,6 @@ mod random_grammar;
 mod random_grammars;
 mod recognizer;
 mod searches;
+mod stop_tokens;
 mod syntax;
 mod twin;

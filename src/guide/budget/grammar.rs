@@ -47,7 +47,7 @@ impl Guide {
             return None;
         };
         let stops = &self.stops;
-        let usable = |t: u32| !stops.contains(&t);
+        let usable = |t: u32| !stops.contains(&t) || self.index.is_last_token(t);
         let trie = inner.vocabulary.trie();
         let single = |b: u8| trie.child(0, b).is_some_and(|n| trie.tokens(n).iter().any(|t| !stops.contains(t)));
         let bytes_are_tokens = self.budget.as_ref().map_or_else(|| (0..=255).all(single), |b| b.spelled);

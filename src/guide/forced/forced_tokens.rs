@@ -98,7 +98,8 @@ impl Guide {
         }
         let word = row.iter().position(|&word| word != 0)?;
         let id = word as u32 * 32 + row[word].trailing_zeros();
-        (index.vocabulary().spelling(id).is_none() && !self.stops.contains(&id)).then_some(id)
+        let is_part = !self.stops.contains(&id) || (!self.is_accepting() && index.is_last_token(id));
+        (index.vocabulary().spelling(id).is_none() && is_part).then_some(id)
     }
 
     /// [`forced_tokens`](Self::forced_tokens) as they will be once `ids` were taken, a draft for instance. The guide

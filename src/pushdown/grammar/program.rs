@@ -43,6 +43,9 @@ pub struct GrammarProgram {
     pub bounds: TokenBounds,
     /// The special tokens of each set, ascending.
     pub token_sets: Box<[Box<[u32]>]>,
+    /// The special tokens behind which the output may end wherever they stand, ascending. As a stop token, such a one
+    /// ends the output and belongs to it.
+    pub last_tokens: Box<[u32]>,
     /// JSON documents inside the output.
     pub documents: Vec<Box<Program>>,
     /// Which terminals the longest match of another one lets follow.
@@ -89,7 +92,9 @@ impl GrammarProgram {
         };
         let prospects = Prospects::new(&scanner, documents_first);
         let lr = LrAutomaton::new(&productions, succession.read_freely(&productions));
+        let token_sets: Box<[Box<[u32]>]> = token_sets.into();
         let program = GrammarProgram {
+            last_tokens: last_tokens(&productions, &token_sets),
             productions,
             lr,
             scanner,
@@ -97,7 +102,7 @@ impl GrammarProgram {
             follow,
             ignored,
             bounds: TokenBounds::of(grammar),
-            token_sets: token_sets.into(),
+            token_sets,
             documents,
             succession,
             prospects,
@@ -216,6 +221,12 @@ impl GrammarProgram {
         None
     }
 
+    /// Whether a special token ends the output where it is a stop token, and belongs to it.
+    #[inline]
+    pub fn is_last(&self, token: u32) -> bool {
+        !self.last_tokens.is_empty() && self.last_tokens.binary_search(&token).is_ok()
+    }
+
     /// Bytes of which whatever was begun of an output can be completed, where the fewest bytes always do that
     /// ([`costs_are_exact`](Self::costs_are_exact)): if each of them is a token, no completion needs more tokens than
     /// bytes. Elsewhere the bytes that some terminal reads.
@@ -249,6 +260,45 @@ impl GrammarProgram {
             + self.closures.memory_bytes()
             + self.follow.memory_bytes()
     }
+}
+
+/// The special tokens behind which the output may end wherever they stand: all that the rules put behind them may be
+/// left out.
+fn last_tokens(productions: &Productions, token_sets: &[Box<[u32]>]) -> Box<[u32]> {
+    if token_sets.is_empty() {
+        return Box::default();
+    }
+    // Whether the output may end behind each symbol: where what follows in an alternative may be left out, or another
+    // alternative begins alike and ends there, and the output may end behind the rule.
+    let mut ends = vec![true; productions.symbols()];
+    let mut has_changed = true;
+    while has_changed {
+        has_changed = false;
+        for production in &productions.all {
+            let (parts, rule) = (&production.parts, production.of);
+            for at in 0..parts.len() {
+                let ends_there = |&one: &u32| {
+                    let other = &productions.all[one as usize].parts;
+                    other.starts_with(&parts[..=at])
+                        && other[at + 1..].iter().all(|&part| productions.nullable[part as usize])
+                };
+                // A rule that repeats itself ends where who asked for it lets it end.
+                let may_end = (at == 0 && parts[at] == rule)
+                    || (ends[rule as usize] && productions.alternatives(rule).iter().any(ends_there));
+                has_changed |= !may_end && std::mem::replace(&mut ends[parts[at] as usize], false);
+            }
+        }
+    }
+    let set_ends = |set: usize| {
+        (0..productions.symbols() as u32).all(|s| productions.token_set(s) != Some(set) || ends[s as usize])
+    };
+    let (last, others): (Vec<usize>, Vec<usize>) = (0..token_sets.len()).partition(|&set| set_ends(set));
+    let elsewhere = |id: &u32| others.iter().any(|&set| token_sets[set].binary_search(id).is_ok());
+    let mut ids: Vec<u32> = last.iter().flat_map(|&set| token_sets[set].iter().copied()).collect();
+    ids.retain(|id| !elsewhere(id));
+    ids.sort_unstable();
+    ids.dedup();
+    ids.into()
 }
 
 /// The bytes that can begin a document.

@@ -17,7 +17,7 @@ VOCABULARY = interlock.Vocabulary(
     [
         ('start: <x> "ab"', [X, EOS], False),
         ('start: ("b" | <x> "a")*', [X, EOS], True),
-        ('start: ("b" | <x> "a" <y>)*', [Y, EOS], False),
+        ('start: ("b" | <x> "a" <y>)*', [Y, EOS], True),
         ('start: "a" <x> "b"', [X, EOS], False),
         ('start: "a" (<x> "b")?', [X, EOS], True),
         ('start: (<x> "a" <y>)? "b"', [Y, EOS], False),
@@ -26,7 +26,7 @@ VOCABULARY = interlock.Vocabulary(
         ('start: "a" <[257,258]> "b"', [X, EOS], True),
         ('start: "a" <[257,258]> "b"', [X, Y, EOS], False),
         ('start: a\na: a <x> | "b"', [X, EOS], True),
-        ('start: a <x>\na: a "b" | "b"', [X, EOS], False),
+        ('start: a <x>\na: a "b" | "b"', [X, EOS], True),
         ('start: a\na: "(" a ")" | b\nb: "c" b | <x>', [X, EOS], False),
     ],
 )

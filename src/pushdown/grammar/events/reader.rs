@@ -209,6 +209,13 @@ impl EventReader {
         self.make_position(branches, true);
     }
 
+    /// Takes the token that was read last for the end of the output as well.
+    pub fn end_here(&mut self) {
+        if let Some(last) = self.positions.last_mut() {
+            last.ended = true;
+        }
+    }
+
     /// Goes back to where fewer tokens were read.
     pub fn go_back_to(&mut self, tokens: usize) {
         if tokens >= self.tokens() {
