@@ -322,7 +322,10 @@ style-python: $(RUFF_READY)
 	$(BIN)/python -m ruff format --check .
 	$(BIN)/python -m ruff check .
 
-style: style-python ## formatters of Rust and Python, and the linter of Python
+style: style-python ## formatters of Rust and Python, the linter of Python, widths of lines and sizes of files
+	mkdir -p $(TARGET)
+	CARGO_MANIFEST_DIR=$(CURDIR) rustc --test --edition 2024 tests/layering.rs -o $(TARGET)/layering
+	RUST_BACKTRACE=0 $(abspath $(TARGET))/layering --quiet
 	cargo fmt --check
 	cargo fmt --check --manifest-path benches/rust/Cargo.toml
 	cargo fmt --check --manifest-path fuzz/Cargo.toml

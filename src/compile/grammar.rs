@@ -137,8 +137,8 @@ fn check_ends(program: &GrammarProgram, grammar: &Grammar, vocabulary: &Vocabula
     let id = program.token_sets[set].first().copied().unwrap_or_default();
     let name = String::from_utf8_lossy(vocabulary.token_bytes(id).unwrap_or_default()).into_owned();
     let message = format!(
-        "special token {id} ({name:?}) is a stop token of the vocabulary, so the output ends with it, and something must \
-         still follow here"
+        "special token {id} ({name:?}) is a stop token of the vocabulary, so the output ends with it, and something \
+         must still follow here"
     );
     let hint = "leave it out of eos_token_ids, or name a token that ends no output";
     Err(Error::new(ErrorKind::Vocabulary, message).at(place).advise(hint))
