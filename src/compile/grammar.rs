@@ -131,7 +131,11 @@ impl Index {
 /// Whether outputs can be completed though some special tokens that the grammar names end an output.
 fn check_ends(program: &GrammarProgram, grammar: &Grammar, vocabulary: &Vocabulary) -> Result<()> {
     let ends_too_soon = |id: &u32| vocabulary.is_eos(*id) && !program.is_last(*id);
-    let is_missing = |set: usize| program.token_sets[set].iter().all(ends_too_soon);
+    // Sets are empty where a grammar is checked without a vocabulary.
+    let is_missing = |set: usize| {
+        let ids = &program.token_sets[set];
+        !ids.is_empty() && ids.iter().all(ends_too_soon)
+    };
     let Some(set) = program.needs_token_set(is_missing) else { return Ok(()) };
     let place = SourcePlace::Byte(grammar.token_sets[set].place);
     let id = program.token_sets[set].first().copied().unwrap_or_default();
