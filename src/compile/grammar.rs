@@ -21,6 +21,7 @@ use crate::pushdown::grammar::token_bounds::ends_behind_every_char;
 use crate::pushdown::json::program::Program;
 use crate::schema::{PropertyOrder, SchemaOptions, Spelling, Whitespace};
 use crate::util::cancel::{checkpoint_after, limited};
+use crate::util::work_meter::unless_given_up;
 use crate::vocab::{Trie, Vocabulary};
 
 impl Index {
@@ -54,11 +55,11 @@ impl Index {
         options: &GrammarOptions,
         limits: &Limits,
     ) -> Result<Index> {
-        limited(limits.max_compile_steps, || {
+        let compile = || {
             let grammar = parse(text, options, limits)?;
             Index::from_model(grammar, name_of_grammar(text, options), vocabulary, limits)
-        })
-        .map_err(|error| limit_in(error, text))
+        };
+        limited(limits.max_compile_steps, || unless_given_up(compile)).map_err(|error| limit_in(error, text))
     }
 
     /// Every text that a grammar derives. `source` is what the index's fingerprint names.

@@ -35,6 +35,7 @@ use crate::schema::{
     standard,
 };
 use crate::util::cancel::limited;
+use crate::util::work_meter::unless_given_up;
 use crate::vocab::Vocabulary;
 
 /// The longest run of whitespace between two JSON tokens: an indentation of thirty levels of two spaces fits. Longer
@@ -110,7 +111,8 @@ impl Index {
         options: &RegexOptions,
         limits: &Limits,
     ) -> Result<Index> {
-        let index = limited(limits.max_compile_steps, || Index::pattern(pattern, vocabulary, options, limits));
+        let compile = || unless_given_up(|| Index::pattern(pattern, vocabulary, options, limits));
+        let index = limited(limits.max_compile_steps, compile);
         let index = index.map_err(|e| why_unsatisfiable::of_pattern(e, pattern, options, limits).in_source(pattern))?;
         if let (IndexEngine::Pattern(lexeme), None) = (&index.0.engine, &index.0.live) {
             masks_at_compile::of_pattern(&index.0.tables, vocabulary, lexeme, pattern.len())?;
@@ -205,7 +207,8 @@ impl Index {
         options: &SchemaOptions,
         limits: &Limits,
     ) -> Result<Index> {
-        let index = limited(limits.max_compile_steps, || Index::schema(text, vocabulary, options, limits));
+        let compile = || unless_given_up(|| Index::schema(text, vocabulary, options, limits));
+        let index = limited(limits.max_compile_steps, compile);
         let index = index.map_err(|e| why_unsatisfiable::of_schema(e, text, options, limits).in_source(text))?;
         if let IndexEngine::Document { lexemes, .. } = &index.0.engine {
             masks_at_compile::of_schema(&index.0.tables, vocabulary, lexemes, text.len())?;

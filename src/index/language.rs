@@ -19,6 +19,7 @@ use crate::lexeme::{CLOSED, Lexeme, StateId};
 use crate::mask::trie_kind::TrieKind;
 use crate::mask::vocab_tables::VocabTables;
 use crate::util::cancel::{checkpoint, limited};
+use crate::util::work_meter::unless_given_up;
 use crate::vocab::Trie;
 
 fn narrowed() -> Error {
@@ -83,6 +84,7 @@ const LEAST_STEPS: usize = 1 << 20;
 
 /// Answers a question, which ends with a `Limit` error when it has taken too many steps.
 fn bounded<T>(max_flat_states: usize, answer: impl FnOnce() -> Result<T>) -> Result<T> {
+    let answer = || unless_given_up(answer);
     limited(max_flat_states.saturating_mul(STEPS).max(LEAST_STEPS), answer).map_err(|error| {
         match (error.limit_field(), error.limit_values()) {
             (Some("max_compile_steps"), Some((most, spent))) => {

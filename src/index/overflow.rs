@@ -21,6 +21,7 @@ use crate::mask::lexeme::masked_lexeme::MaskedLexeme;
 use crate::pushdown::json::arena::Arena;
 use crate::pushdown::json::frame::{FrameId, FrameKind, ObjectItem, Phase, ScalarItem};
 use crate::pushdown::json::program::{ClassProgram, Program};
+use crate::util::work_meter::too_large_states;
 
 /// Copies of full lexemes: lexemes that share their states share those of the copy.
 struct YoungerCopies {
@@ -60,7 +61,7 @@ impl Index {
     /// Why no more states of some lexeme here are found, if so.
     #[cold]
     pub(crate) fn given_up(&self) -> Option<Error> {
-        let why = |l: &Arc<Lexeme>| l.has_given_up().then(|| l.why_given_up());
+        let why = |l: &Arc<Lexeme>| l.has_given_up().then(|| too_large_states(l.most_row_bytes()));
         match &self.0.engine {
             IndexEngine::Grammar(grammar) => grammar.program.scanner.given_up(),
             IndexEngine::Pattern(l) => why(&l.lexeme),

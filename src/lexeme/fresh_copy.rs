@@ -14,7 +14,6 @@ use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
-use crate::error::Error;
 use crate::expr::analysis::char_lengths::CharLengthTable;
 use crate::expr::{ByteSet, Digest, ExprId, Exprs};
 use crate::json::string_escape::EscapeState;
@@ -42,10 +41,9 @@ impl Lexeme {
         self.shared.gave_up.load(Ordering::Relaxed)
     }
 
-    /// What the end of the memory that the states behind one may take is told as.
-    pub fn why_given_up(&self) -> Error {
-        let most = (self.shared.row_nodes as u64).saturating_mul(NODE as u64);
-        Error::limit("bytes of the states behind one of a pattern", most, most.saturating_add(1)).of("max_state_bytes")
+    /// The bytes that the states behind one may take.
+    pub fn most_row_bytes(&self) -> u64 {
+        (self.shared.row_nodes as u64).saturating_mul(NODE as u64)
     }
 
     /// Whether copies are possible.

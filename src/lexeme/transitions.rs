@@ -131,7 +131,7 @@ impl Lexeme {
         charge((b.exprs.own_size() - before) / NODES_PER_STEP);
         if b.exprs.is_over() {
             self.shared.gave_up.store(true, Ordering::Relaxed);
-            give_up();
+            give_up(self.most_row_bytes());
             return None;
         }
         Some(made)

@@ -12,15 +12,18 @@
 
 use std::cell::Cell;
 
+use crate::error::{Error, Result};
+
 struct Meter {
     spent: Cell<usize>,
     most: Cell<usize>,
-    gave_up: Cell<bool>,
+    /// The bytes that a part may take which gave up; otherwise 0.
+    gave_up: Cell<u64>,
 }
 
 thread_local! {
     static METER: Meter =
-        const { Meter { spent: Cell::new(0), most: Cell::new(usize::MAX), gave_up: Cell::new(false) } };
+        const { Meter { spent: Cell::new(0), most: Cell::new(usize::MAX), gave_up: Cell::new(0) } };
 }
 
 /// Runs `work`, which may take `most` steps, and says how many it took. More than `most`: it ended early.
@@ -57,19 +60,37 @@ pub fn charge_bytes(bytes: usize) {
     charge(bytes / BYTES_PER_STEP);
 }
 
-/// Says that a part of the work at hand cannot be done within the memory that it may take: its answer is wrong.
+/// Says that a part of the work at hand cannot be done within the `bytes` that it may take: its answer is wrong.
 #[cold]
-pub fn give_up() {
+pub fn give_up(bytes: u64) {
     METER.with(|m| {
         m.spent.set(usize::MAX);
-        m.gave_up.set(true);
+        m.gave_up.set(bytes.max(1));
     });
 }
 
 /// Whether a part of the work gave up since this was asked last.
 #[inline]
 pub fn has_given_up() -> bool {
-    METER.with(|m| m.gave_up.get() && m.gave_up.replace(false))
+    METER.with(|m| m.gave_up.get() != 0 && m.gave_up.replace(0) != 0)
+}
+
+/// Runs work that can fail itself, and fails where a part of it gave up.
+///
+/// # Errors
+/// That of the work, or `Limit`.
+pub fn unless_given_up<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
+    has_given_up();
+    let done = work();
+    match METER.with(|m| m.gave_up.replace(0)) {
+        0 => done,
+        bytes => Err(too_large_states(bytes)),
+    }
+}
+
+/// What is told where the states that follow one of a pattern need more than the `most` bytes that they may take.
+pub fn too_large_states(most: u64) -> Error {
+    Error::limit("bytes of the states behind one of a pattern", most, most.saturating_add(1)).of("max_state_bytes")
 }
 
 /// The steps that the work at hand has taken.
@@ -140,11 +161,17 @@ mod tests {
     #[test]
     fn who_gives_up_ends_metered_work_and_is_told_once() {
         let (was_over, spent) = metered(10, || {
-            give_up();
+            give_up(7);
             is_over()
         });
         assert!(was_over && spent > 10 && !is_over());
         assert!(has_given_up() && !has_given_up());
+        let failed = unless_given_up(|| {
+            give_up(7);
+            Ok(())
+        });
+        assert_eq!(failed.unwrap_err().limit_values(), Some((7, 8)));
+        assert!(unless_given_up(|| Ok(())).is_ok() && !has_given_up());
     }
 
     #[test]

@@ -83,6 +83,25 @@ fn a_guide_whose_states_need_too_much_is_lost_alone() {
     }
 }
 
+/// Questions about the language and complete tables look at states that guides may never come to.
+#[test]
+fn questions_and_tables_end_where_states_need_too_much() {
+    let v = bytes();
+    let index = Index::from_regex(WIDE, &v, &RegexOptions::default(), &Limits::default()).unwrap();
+    for failure in [index.language_size(1 << 20).err(), index.flat(1 << 20).err()] {
+        assert_eq!(failure.map(|error| error.kind()), Some(ErrorKind::Limit));
+    }
+    // A build keeps what it can, and answers are what they were.
+    index.build(Some(1), 1 << 20, |_, _| Ok(())).unwrap();
+    assert!(index.built().is_none());
+    let mut guide = start(&index);
+    assert_eq!(guide.advance_many(b"aaaaabaaa".map(u32::from).as_slice()), 9);
+    let fresh = Index::from_regex(WIDE, &bytes(), &RegexOptions::default(), &Limits::default()).unwrap();
+    let mut twin = start(&fresh);
+    assert_eq!(twin.advance_many(b"aaaaabaaa".map(u32::from).as_slice()), 9);
+    assert_eq!(mask(&mut guide), mask(&mut twin));
+}
+
 /// What is known of a grammar was made of all its terminals, so no guide of it goes on; another index of it does.
 #[test]
 fn a_grammar_whose_terminal_needs_too_much_is_given_up() {

@@ -28,6 +28,7 @@ use crate::mask::lexeme::masked_lexeme::MaskedLexeme;
 use crate::mask::trie_kind::TrieKind;
 use crate::util::cancel::checkpoint;
 use crate::util::parallel_map::in_order;
+use crate::util::work_meter::unless_given_up;
 
 /// More configurations than this are filled by parts.
 pub const MAX_CONFIGURATIONS: usize = 4_096;
@@ -134,7 +135,8 @@ impl Index {
         progress: &mut impl FnMut(usize, usize) -> Result<()>,
     ) -> Result<Option<DenseTables>> {
         self.compiled()?;
-        match crate::index::tables::complete(self, max_states.min(MAX_CONFIGURATIONS), MAX_BYTES, threads, progress) {
+        let most = max_states.min(MAX_CONFIGURATIONS);
+        match unless_given_up(|| crate::index::tables::complete(self, most, MAX_BYTES, threads, progress)) {
             Ok(tables) => Ok(Some(tables)),
             // Too many configurations, or a vocabulary that narrows the source.
             Err(e) if matches!(e.kind(), ErrorKind::Limit | ErrorKind::Unsupported) => Ok(None),

@@ -21,7 +21,7 @@ use crate::mask::lexeme::masked_lexeme::MaskedLexeme;
 use crate::mask::trie_kind::TrieKind;
 use crate::mask::vocab_tables::VocabTables;
 use crate::util::cancel::{charge, poll, spent, uninterruptible};
-use crate::util::work_meter::has_given_up;
+use crate::util::work_meter::{has_given_up, too_large_states};
 use crate::vocab::Vocabulary;
 
 /// How far a lexeme is looked at.
@@ -149,7 +149,7 @@ fn finish(l: &Lexeme, left: &mut usize, work: impl FnOnce()) -> Result<()> {
     });
     charge(steps);
     *left = left.saturating_sub(steps);
-    if has_given_up() && l.has_given_up() { Err(l.why_given_up()) } else { Ok(()) }
+    if has_given_up() && l.has_given_up() { Err(too_large_states(l.most_row_bytes())) } else { Ok(()) }
 }
 
 /// The states of a lexeme by their distance from the start, up to `most` of them, while steps are `left`; not those

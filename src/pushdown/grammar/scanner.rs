@@ -19,7 +19,7 @@ use crate::util::bounded_cache::BoundedCache;
 use crate::util::cache_register::OBLIGED_STATES;
 use crate::util::cancel;
 use crate::util::seeded_hash::SeededMap;
-use crate::util::work_meter::{charge, charge_bytes, spent};
+use crate::util::work_meter::{charge, charge_bytes, spent, too_large_states};
 
 /// Automata that step by a byte in a microsecond.
 const STEPPED_AT_ONCE: usize = 32;
@@ -167,7 +167,7 @@ impl Scanner {
     pub fn given_up(&self) -> Option<Error> {
         let lexeme = self.lexemes.iter().flatten().find(|l| l.has_given_up())?;
         self.gave_up.store(true, Ordering::Relaxed);
-        Some(lexeme.why_given_up())
+        Some(too_large_states(lexeme.most_row_bytes()))
     }
 
     /// The automaton of a terminal.
