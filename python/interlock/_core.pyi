@@ -1355,7 +1355,9 @@ def _count_store(found: bool) -> None:
     """Count an index that was asked of a store."""
 
 def clear_caches() -> None:
-    """Forget what is cached for the process. Indexes and guides that exist keep what they need."""
+    """Forget what is cached for the process, and hand memory that is free back to the system; otherwise that happens
+    some seconds after its last use. Indexes and guides that exist keep what they need.
+    """
 
 def _load_vocabulary(
     path: str | os.PathLike[str],

@@ -183,8 +183,8 @@ class RequestCompiler:
     * ``seconds``: the deadline of one compile; ``None`` for none. ``compile_threads``: how many sources
       ``compile_async`` compiles at once in each of its lanes; without it half as many as there are processors, from 2
       to 8.
-    * ``limits``: those of one compile. Without it, and in a mapping that does not name ``max_source_bytes``, a source
-      has at most 1 MiB; a ``Limits`` object is taken as it is.
+    * ``limits``: those of one compile. Without it, and in a mapping that does not name them, a source has at most 1 MiB
+      and the masks of a grammar at most 250,000 steps; a ``Limits`` object is taken as it is.
     * ``allowed_tokens``: the special tokens that a client may name; without it all but those of roles, and with an
       empty list none.
     * ``unknown_keywords``, ``whitespace``, ``spelling``: those of ``Index.from_response_format``. The defaults are for

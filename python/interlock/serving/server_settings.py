@@ -25,16 +25,21 @@ __all__ = ["check_format", "checked_allowed_tokens", "checked_limits"]
 _TOOL = {"name": "f", "parameters": {"type": "object", "properties": {}, "additionalProperties": False}}
 """A tool that every format can write."""
 
+_OF_STRANGERS = {"max_source_bytes": 1 << 20, "max_mask_steps": 250_000}
+"""What sources of strangers may take."""
+
 
 def checked_limits(limits: Limits | Mapping[str, int] | None) -> Limits:
-    """The limits of a server, 1 MiB for a source where a mapping says nothing of it; a ``Limits`` is taken as it is.
+    """The limits of a server: 1 MiB for a source and a quarter of the usual steps for the masks of a grammar, where a
+    mapping says nothing of them; a ``Limits`` is taken as it is.
+
     ``TypeError`` for a name that no limit has and for what is no number, ``ArgumentError`` for a negative number and
     for limits under which nothing can be compiled.
 
     >>> checked_limits({"max_source_bytes": 9}).max_source_bytes, checked_limits({"max_depth": 9}).max_source_bytes
     (9, 1048576)
     """
-    found = limits if isinstance(limits, Limits) else _restore_limits({"max_source_bytes": 1 << 20, **(limits or {})})
+    found = limits if isinstance(limits, Limits) else _restore_limits(_OF_STRANGERS | dict(limits or {}))
     try:
         check_regex("a", limits=found)
     except LimitError as error:

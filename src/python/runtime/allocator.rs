@@ -18,11 +18,18 @@ const PURGE_DELAY: c_int = 15;
 /// Milliseconds for which free pages are kept.
 const KEPT: c_long = 10_000;
 
-// SAFETY: the signature is the one of the header of mimalloc that is compiled in, where an option is an int and its
+// SAFETY: the signatures are those of the header of mimalloc that is compiled in, where an option is an int and its
 // value a long.
 unsafe extern "C" {
+    /// Hands the free pages of this thread, and those of threads that ended, back to the system.
+    safe fn mi_collect(force: bool);
     /// Writes one word of mimalloc's table of options, after looking at its index.
     safe fn mi_option_set(option: c_int, value: c_long);
+}
+
+/// Hands free pages back to the system now.
+pub fn release_free_pages() {
+    mi_collect(true);
 }
 
 /// Sets the time for which free pages are kept. Called once, when the module is loaded.

@@ -14,6 +14,7 @@ use crate::limits::{self, INDEX_BYTES};
 use crate::mask::vocab_tables::VocabTables;
 use crate::python::convert::argument::count as count_argument;
 use crate::python::errors::detached;
+use crate::python::runtime::allocator::release_free_pages;
 use crate::vocab::{ModelParts, Vocabulary};
 
 struct KnownVocabulary {
@@ -185,12 +186,14 @@ pub fn _count_store(found: bool) {
     count(if found { &STORE_HITS } else { &STORE_MISSES }, 1);
 }
 
-/// Forget what is cached for the process. Indexes and guides that exist keep what they need.
+/// Forget what is cached for the process, and hand memory that is free back to the system; otherwise that happens some
+/// seconds after its last use. Indexes and guides that exist keep what they need.
 #[pyfunction]
 pub fn clear_caches(py: Python<'_>) -> PyResult<()> {
     detached(py, || {
         caches().iter().for_each(|cache| cache.clear());
         tables().iter().for_each(|tables| tables.clear());
+        release_free_pages();
         Ok(())
     })
 }

@@ -130,6 +130,7 @@ BODIES = [
     ({"max_reasoning_tokens": 0}, "/max_reasoning_tokens"),
     # Fields that nobody reads.
     ({"guided_jsn": {}}, "/guided_jsn"),
+    ({"guided_foo": "x"}, "/guided_foo"),
     ({"format": "json"}, "/format"),
     ({"functions": [{"name": "f"}]}, "/functions"),
     ({"response_format": {"type": "json_shema"}}, "/response_format/type"),
