@@ -59,7 +59,12 @@ impl Index {
             let grammar = parse(text, options, limits)?;
             Index::from_model(grammar, name_of_grammar(text, options), vocabulary, limits)
         };
-        limited(limits.max_compile_steps, || unless_given_up(compile)).map_err(|error| limit_in(error, text))
+        let made = limited(limits.max_compile_steps, || unless_given_up(compile));
+        if made.is_err() {
+            // What a refused grammar left with the vocabulary is measured now: no index asks for it.
+            VocabTables::of(vocabulary).into_iter().for_each(|tables| tables.evict());
+        }
+        made.map_err(|error| limit_in(error, text))
     }
 
     /// Every text that a grammar derives. `source` is what the index's fingerprint names.
