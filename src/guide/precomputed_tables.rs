@@ -18,8 +18,7 @@ use crate::util::work_meter::has_given_up;
 
 impl Guide {
     /// Why this guide refuses everything: `Limit` where a mask of a grammar took more than its limits allow, or a state
-    /// of a pattern more memory, `Artifact`
-    /// where the file of its index does not make the index that it names.
+    /// of a pattern more memory, `Artifact` where the file of its index does not make the index that it names.
     pub fn failure(&self) -> Option<&Error> {
         match &self.position {
             Position::Lost(error) => Some(error),

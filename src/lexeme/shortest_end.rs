@@ -285,14 +285,13 @@ fn search(lexeme: &Lexeme, start: QueueEntry, max_searched: u32, order: SearchOr
     }
     match by_structure(lexeme, start, least) {
         Some(way) => FoundWay { way: Some(way), searched: 0 },
-        None => search_states(lexeme, start, max_searched, order),
+        None => search_states(lexeme, start, least, max_searched, order),
     }
 }
 
-/// [`search`] over states.
-fn search_states(lexeme: &Lexeme, start: QueueEntry, max_searched: u32, order: SearchOrder) -> FoundWay {
+/// [`search`] over states, for a way of `least` bytes at least.
+fn search_states(lexeme: &Lexeme, start: QueueEntry, least: u32, max_searched: u32, order: SearchOrder) -> FoundWay {
     let too_long = FoundWay { way: None, searched: max_searched };
-    let least = lexeme.least_bytes(start.0, start.1);
     // Bytes of one class lead to one state: the first of each is enough.
     let classes = lexeme.byte_classes();
     let mut seen = [false; 256];

@@ -142,13 +142,13 @@ impl Counts {
 const PATIENCE: Duration = Duration::from_secs(4);
 
 /// The mask of a guide.
-fn mask(guide: &mut Guide) -> Vec<u32> {
+pub fn mask(guide: &mut Guide) -> Vec<u32> {
     let mut row = vec![0xAAAA_AAAA; guide.index().vocabulary().words()];
     assert!(guide.fill_mask(&mut row));
     row
 }
 
-fn has(row: &[u32], id: u32) -> bool {
+pub fn has(row: &[u32], id: u32) -> bool {
     row[id as usize / 32] >> (id % 32) & 1 == 1
 }
 

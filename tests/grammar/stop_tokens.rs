@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use interlock::grammar::model::{Grammar, Node, Rule, TokenName, TokenSet};
 use interlock::util::rng::Rng;
-use interlock::{ErrorKind, Guide, GuideOptions, Index, Limits, Vocabulary, VocabularyOptions};
+use interlock::{ErrorKind, GuideOptions, Index, Limits, Vocabulary, VocabularyOptions};
 
 use crate::random_grammar::{FIRST_SPECIAL, SPECIALS, random_grammar};
+use crate::random_grammars::{has, mask};
 
 const EOS: u32 = 256;
 
@@ -23,16 +24,6 @@ fn vocabulary(ending: u32) -> Arc<Vocabulary> {
         ..Default::default()
     };
     Vocabulary::new(&tokens, options).unwrap()
-}
-
-fn mask(guide: &mut Guide) -> Vec<u32> {
-    let mut row = vec![0; guide.index().vocabulary().words()];
-    guide.fill_mask(&mut row);
-    row
-}
-
-fn has(row: &[u32], id: u32) -> bool {
-    row[id as usize / 32] >> (id % 32) & 1 == 1
 }
 
 /// A grammar behind whose outputs the token comes.

@@ -42,11 +42,11 @@ fn schema(text: &str, v: &Arc<Vocabulary>, max_state_bytes: usize) -> Index {
     Index::from_json_schema(text, v, &SchemaOptions::default(), &limits(max_state_bytes)).unwrap()
 }
 
-fn start(index: &Index) -> Guide {
+pub fn start(index: &Index) -> Guide {
     index.guide(&GuideOptions::default()).unwrap()
 }
 
-fn mask(guide: &mut Guide) -> Vec<u32> {
+pub fn mask(guide: &mut Guide) -> Vec<u32> {
     let mut row = vec![0; guide.index().vocabulary().words()];
     guide.fill_mask(&mut row);
     row

@@ -3,8 +3,10 @@
 
 use interlock::regex::RegexOptions;
 use interlock::schema::SchemaOptions;
-use interlock::{ErrorKind, GrammarOptions, Guide, GuideOptions, Index, Limits, Vocabulary, VocabularyOptions};
+use interlock::{ErrorKind, GrammarOptions, Guide, Index, Limits, Vocabulary, VocabularyOptions};
 use std::sync::Arc;
+
+use crate::state_overflow::{mask, start};
 
 /// Counts within counts, with something optional between them, so that nobody can say which count a letter belongs to.
 const WIDE: &str = "(?:(?:(?:(?:ab?){1,99}c?){1,99}d?){1,99}e?){1,99}";
@@ -13,16 +15,6 @@ const WIDE: &str = "(?:(?:(?:(?:ab?){1,99}c?){1,99}d?){1,99}e?){1,99}";
 fn bytes() -> Arc<Vocabulary> {
     let tokens: Vec<Vec<u8>> = (0..=255u8).map(|byte| vec![byte]).chain([vec![]]).collect();
     Vocabulary::new(&tokens, VocabularyOptions { eos_token_ids: vec![256], ..Default::default() }).unwrap()
-}
-
-fn start(index: &Index) -> Guide {
-    index.guide(&GuideOptions::default()).unwrap()
-}
-
-fn mask(guide: &mut Guide) -> Vec<u32> {
-    let mut row = vec![0; guide.index().vocabulary().words()];
-    guide.fill_mask(&mut row);
-    row
 }
 
 /// Feeds `a` until a token is refused; how many were taken.

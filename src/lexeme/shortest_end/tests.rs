@@ -39,7 +39,7 @@ fn the_structure_of_a_pattern_tells_what_a_search_finds() {
             if least == 0 {
                 return;
             }
-            let found = search_states(&l, place, MAX_SEARCHED, SearchOrder::ByBound).way.expect("a way");
+            let found = search_states(&l, place, least, MAX_SEARCHED, SearchOrder::ByBound).way.expect("a way");
             let way = by_structure(&l, place, least).expect("the structure tells all of these");
             assert_eq!((way.len(), &way), (least as usize, &found), "{pattern}");
             told += 1;
@@ -61,7 +61,7 @@ fn a_string_is_told_where_no_escape_is_needed_and_its_bounds_allow_it() {
                     return;
                 };
                 told += 1;
-                let found = search_states(&expr, place, MAX_SEARCHED, SearchOrder::ByBound).way.expect("a way");
+                let found = search_states(&expr, place, least, MAX_SEARCHED, SearchOrder::ByBound).way.expect("a way");
                 assert_eq!(way.len(), found.len(), "{pattern} {min} {max}");
                 let ends = way.iter().try_fold(place, |at, &byte| after(&expr, at.0, at.1, byte));
                 assert_eq!(ends.map(|end| end.0), Some(CLOSED), "{pattern} {min} {max}");

@@ -69,7 +69,8 @@ fn what_is_looked_at_and_made_is_bounded() {
     let index = pattern("(.*[a-m].{40}|[n-z]{1,30}[0-9]{1,30})x", &v);
     let l = lexeme(&index);
     let tables = VocabTables::of(&v).expect("tables");
-    let met = look_around(&tables, &l.lexeme, PATTERN.states, &mut usize::MAX.clone()).expect("nobody stops it");
+    let mut left = super::MOST_STEPS;
+    let met = look_around(&tables, &l.lexeme, PATTERN.states, &mut left).expect("nobody stops it");
     assert_eq!(met.len(), PATTERN.states);
     // A copy, of which no mask is known.
     let fresh = l.over(Arc::new(l.lexeme.copied()));
