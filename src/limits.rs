@@ -37,8 +37,11 @@ pub const MASK_BYTES: usize = 32 << 20;
 /// See [`MASK_BYTES`].
 pub const LATE_MASK_BYTES: usize = 8 << 20;
 
-/// Bytes of masks after which a vocabulary's cache is measured, and emptied in part if it is too large.
-pub const MEASURE_BYTES: usize = 32 << 20;
+/// Bytes that lexemes and masks take between two times that a vocabulary's cache is measured, and emptied in part if it
+/// is too large: an eighth of what it may hold, so that it never holds much more.
+pub fn measure_bytes() -> usize {
+    mask_cache_bytes() / 8
+}
 
 /// Bounds on the work of one compile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

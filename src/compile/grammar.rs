@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::compile::allowed_escapes;
 use crate::compile::source::name_of_grammar;
+use crate::compile::{allowed_escapes, within_limits};
 use crate::error::{Error, ErrorKind, Result, SourcePlace};
 use crate::expr::{ExprId, Exprs};
 use crate::grammar::model::{Grammar, Node, TokenName, TokenSet};
@@ -20,8 +20,7 @@ use crate::pushdown::grammar::scanner::END;
 use crate::pushdown::grammar::token_bounds::ends_behind_every_char;
 use crate::pushdown::json::program::Program;
 use crate::schema::{PropertyOrder, SchemaOptions, Spelling, Whitespace};
-use crate::util::cancel::{checkpoint_after, limited};
-use crate::util::work_meter::unless_given_up;
+use crate::util::cancel::checkpoint_after;
 use crate::vocab::{Trie, Vocabulary};
 
 impl Index {
@@ -59,12 +58,7 @@ impl Index {
             let grammar = parse(text, options, limits)?;
             Index::from_model(grammar, name_of_grammar(text, options), vocabulary, limits)
         };
-        let made = limited(limits.max_compile_steps, || unless_given_up(compile));
-        if made.is_err() {
-            // What a refused grammar left with the vocabulary is measured now: no index asks for it.
-            VocabTables::of(vocabulary).into_iter().for_each(|tables| tables.evict());
-        }
-        made.map_err(|error| limit_in(error, text))
+        within_limits(vocabulary, limits, compile).map_err(|error| limit_in(error, text))
     }
 
     /// Every text that a grammar derives. `source` is what the index's fingerprint names.

@@ -82,6 +82,14 @@ pub fn rehearse(vocabulary: &Arc<Vocabulary>) {
     }
 }
 
+/// Compiles within the limits. What is left with the vocabulary is measured then, whether the source is refused or not:
+/// of a refused one, nothing may come back to it.
+fn within_limits(vocabulary: &Vocabulary, limits: &Limits, compile: impl FnOnce() -> Result<Index>) -> Result<Index> {
+    let made = limited(limits.max_compile_steps, || unless_given_up(compile));
+    VocabTables::end_compile_of(vocabulary);
+    made
+}
+
 impl Index {
     /// Every text that `pattern` matches as a whole. Of a short one, masks near its start that would take long are made
     /// as well.
@@ -111,8 +119,8 @@ impl Index {
         options: &RegexOptions,
         limits: &Limits,
     ) -> Result<Index> {
-        let compile = || unless_given_up(|| Index::pattern(pattern, vocabulary, options, limits));
-        let index = limited(limits.max_compile_steps, compile);
+        let compile = || Index::pattern(pattern, vocabulary, options, limits);
+        let index = within_limits(vocabulary, limits, compile);
         let index = index.map_err(|e| why_unsatisfiable::of_pattern(e, pattern, options, limits).in_source(pattern))?;
         if let (IndexEngine::Pattern(lexeme), None) = (&index.0.engine, &index.0.live) {
             masks_at_compile::of_pattern(&index.0.tables, vocabulary, lexeme, pattern.len())?;
@@ -207,8 +215,8 @@ impl Index {
         options: &SchemaOptions,
         limits: &Limits,
     ) -> Result<Index> {
-        let compile = || unless_given_up(|| Index::schema(text, vocabulary, options, limits));
-        let index = limited(limits.max_compile_steps, compile);
+        let compile = || Index::schema(text, vocabulary, options, limits);
+        let index = within_limits(vocabulary, limits, compile);
         let index = index.map_err(|e| why_unsatisfiable::of_schema(e, text, options, limits).in_source(text))?;
         if let IndexEngine::Document { lexemes, .. } = &index.0.engine {
             masks_at_compile::of_schema(&index.0.tables, vocabulary, lexemes, text.len())?;

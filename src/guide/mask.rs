@@ -295,8 +295,8 @@ impl Guide {
             return (Some(answer), 0);
         }
         if steps > MANY_STEPS {
-            // The vocabulary keeps terminals for the grammars to come, and measures them when one is added.
-            self.index.0.tables.evict();
+            // The vocabulary keeps terminals for the grammars to come, and measures them when a source is compiled.
+            self.index.0.tables.evict_grown();
         }
         // States that terminals find on use are found beside those of the scanner, and bounded with them.
         let bytes = match &self.index.0.engine {

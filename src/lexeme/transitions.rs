@@ -13,11 +13,14 @@ use crate::json::string_escape::{EscapeMove, EscapeState, after_range, step};
 use crate::lexeme::compile_checks::NODE;
 use crate::lexeme::{CLOSED, DEAD, FIRST, LazyDfa, Lexeme, LexemeKind, LexemeState, StateId, UNKNOWN};
 use crate::util::work_meter::{charge, give_up};
+use crate::util::{cancel, memory_growth};
 
 /// Microseconds that a state takes.
 const STATE_STEPS: usize = 2;
 /// Expressions that are made in a microsecond.
 const NODES_PER_STEP: usize = 8;
+/// Bytes of states that count as a step of a compile.
+const BYTES_PER_STEP: usize = 400;
 /// Bytes of lists that count as a node.
 const LIST: usize = 64;
 /// Rows of no more edges get all of their states at once.
@@ -46,7 +49,11 @@ impl Lexeme {
             + b.exprs.own_len() * NODE
             + beside * LIST
             + b.digests.len() * 32;
-        self.shared.bytes.store(bytes, Ordering::Relaxed);
+        let before = self.shared.bytes.swap(bytes, Ordering::Relaxed);
+        let grown = bytes.saturating_sub(before);
+        memory_growth::grow(grown);
+        // Compiles pay for memory as well as for time.
+        cancel::charge(grown.div_ceil(BYTES_PER_STEP));
         if id == FIRST {
             self.shared.least.store(bytes, Ordering::Relaxed);
         }

@@ -12,7 +12,7 @@ use crate::mask::lexeme::inner::slice_sets;
 use crate::mask::lexeme::lexeme_cache;
 use crate::mask::lexeme::masked_lexeme::{MaskKey, MaskedLexeme, StateMasks};
 use crate::mask::trie_kind::TrieKind;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 pub use crate::mask::lexeme::lexeme_cache::TableStats;
@@ -38,6 +38,7 @@ use crate::mask::lexeme::lexeme_mask::{LexemeMask, walk, walk_list};
 use crate::mask::lexeme::subtree_summary::SubtreeSummaries;
 use crate::mask::token_survey::Survey;
 use crate::util::cancel::uninterruptible;
+use crate::util::memory_growth::{self, GrowthMark};
 use crate::util::work_meter::charge;
 use crate::vocab::trie_children::Children;
 use crate::vocab::{Trie, Vocabulary};
@@ -102,8 +103,8 @@ pub struct VocabTables {
     /// Tokens that contain a quote: the only ones that can end a string.
     pub(super) quoted: Trie,
     pub(super) cache: Mutex<lexeme_cache::LexemeCache>,
-    /// Bytes of masks made since the cache was measured.
-    pub(super) unmeasured: AtomicUsize,
+    /// Up to where the growth of lexemes and masks is in the cache's measure.
+    pub(super) measured: GrowthMark,
     pub(super) counters: lexeme_cache::TableCounters,
 }
 
@@ -118,6 +119,13 @@ impl VocabTables {
             .as_ref()
             .map(Arc::clone)
             .map_err(Error::clone)
+    }
+
+    /// Says that a compile over a vocabulary has ended. Its cache of lexemes is measured then, if they have grown.
+    pub fn end_compile_of(vocabulary: &Vocabulary) {
+        if let Some(Ok(tables)) = vocabulary.extension().get::<Result<Arc<VocabTables>>>().as_deref() {
+            tables.end_compile();
+        }
     }
 
     /// What token budgets know of the vocabulary, made on first use.
@@ -198,7 +206,7 @@ impl VocabTables {
             finished: RowCache::default(),
             quoted,
             cache: Mutex::default(),
-            unmeasured: AtomicUsize::new(0),
+            measured: GrowthMark::default(),
             counters: Default::default(),
         }))
     }
@@ -262,7 +270,7 @@ impl VocabTables {
     /// theirs; `root` says that no register bounds it at the root of the vocabulary's trie.
     pub(super) fn keep(&self, masks: &StateMasks, key: MaskKey, root: bool, made: Arc<LexemeMask>) -> Arc<LexemeMask> {
         let size = made.memory_bytes();
-        self.unmeasured.fetch_add(size, Ordering::Relaxed);
+        memory_growth::grow(size);
         let room = masks.bytes.fetch_add(size, Ordering::Relaxed) < masks.most.load(Ordering::Relaxed);
         if root && room {
             masks.roots.set(key.state, made.clone());

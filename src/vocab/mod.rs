@@ -95,6 +95,11 @@ impl Extension {
     pub fn get_or_init<T: Send + Sync + 'static>(&self, make: impl FnOnce() -> T) -> Option<Arc<T>> {
         self.0.get_or_init(|| Arc::new(make())).clone().downcast().ok()
     }
+
+    /// The value, if it was made.
+    pub fn get<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
+        self.0.get()?.clone().downcast().ok()
+    }
 }
 
 impl std::fmt::Debug for Extension {

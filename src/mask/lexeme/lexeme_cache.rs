@@ -1,7 +1,7 @@
 //! The cache of a vocabulary's lexemes with their masks, looked up by content.
 //!
-//! All indexes of the vocabulary share it. It is bounded in bytes and evicts the lexeme that was used longest ago. An
-//! index keeps its own lexemes alive, so eviction never breaks one.
+//! All indexes of the vocabulary share it. It is bounded in bytes and evicts the lexemes that were used longest ago,
+//! those of one compile together. An index keeps its own lexemes alive, so eviction never breaks one.
 //!
 //! Lexemes grow while they are used. Measuring all of them takes a millisecond where there are many, so each new lexeme
 //! has a few others measured again, in turn.
@@ -32,6 +32,7 @@ pub(crate) struct LexemeCache {
     pub(in crate::mask) bytes: usize,
     /// The entry that is measured next.
     pub(in crate::mask) hand: usize,
+    /// Compiles that have ended.
     pub(in crate::mask) clock: u64,
 }
 

@@ -4,12 +4,13 @@
 use crate::error::Result;
 use crate::expr::{ExprId, Exprs, INF};
 use crate::lexeme::{Lexeme, LexemeKind};
-use crate::limits::{Limits, MEASURE_BYTES, mask_cache_bytes};
+use crate::limits::{Limits, mask_cache_bytes, measure_bytes};
 use crate::mask::lexeme::lexeme_cache::LexemeCache;
 use crate::mask::lexeme::lexeme_cache::{LEXEME_STEPS, MEASURED, UNBOUNDED};
 use crate::mask::lexeme::masked_lexeme::{LexemeRole, MaskedLexeme};
 use crate::mask::vocab_tables::{TableStats, VocabTables};
 use crate::util::cancel::charge;
+use crate::util::free_pages;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -36,8 +37,7 @@ impl VocabTables {
             _ => None,
         };
         {
-            let mut cache = self.cache.lock().unwrap_or_else(|p| p.into_inner());
-            cache.clock += 1;
+            let cache = self.cache.lock().unwrap_or_else(|p| p.into_inner());
             let hit = |l: &Arc<MaskedLexeme>| {
                 l.used.store(cache.clock, Ordering::Relaxed);
                 self.counters.lexeme_hits.fetch_add(1, Ordering::Relaxed);
@@ -72,13 +72,8 @@ impl VocabTables {
         let mut cache = self.cache.lock().unwrap_or_else(|p| p.into_inner());
         made.used.store(cache.clock, Ordering::Relaxed);
         let kept = cache.keep(key.into_boxed_slice(), made);
-        let unmeasured = self.unmeasured.load(Ordering::Relaxed) > MEASURE_BYTES;
-        if unmeasured {
-            self.unmeasured.store(0, Ordering::Relaxed);
-        }
-        cache.measure(if unmeasured { usize::MAX } else { MEASURED });
-        let evicted = cache.evict(mask_cache_bytes());
-        self.counters.evictions.fetch_add(evicted as u64, Ordering::Relaxed);
+        cache.measure(MEASURED);
+        self.evict_from(&mut cache);
         match bounds {
             // Another thread may have made it first, with bounds of its own.
             Some((min, max)) if shares => Ok(kept.with_bounds(min, max)),
@@ -90,6 +85,25 @@ impl VocabTables {
     pub fn evict(&self) {
         let mut cache = self.cache.lock().unwrap_or_else(|p| p.into_inner());
         cache.measure(usize::MAX);
+        self.evict_from(&mut cache);
+    }
+
+    /// Ends a compile: what it took from the cache has one age, and is forgotten together. Lexemes of one compile lie
+    /// beside each other in memory, so that what is forgotten together can be given back.
+    pub(in crate::mask) fn end_compile(&self) {
+        self.cache.lock().unwrap_or_else(|p| p.into_inner()).clock += 1;
+        self.evict_grown();
+        free_pages::release_grown();
+    }
+
+    /// [`evict`](Self::evict) where lexemes have grown since they were measured. A few nanoseconds where they have not.
+    pub fn evict_grown(&self) {
+        if self.measured.has_passed(measure_bytes()) {
+            self.evict();
+        }
+    }
+
+    fn evict_from(&self, cache: &mut LexemeCache) {
         let evicted = cache.evict(mask_cache_bytes());
         self.counters.evictions.fetch_add(evicted as u64, Ordering::Relaxed);
     }

@@ -9,6 +9,8 @@
 
 use std::ffi::{c_int, c_long};
 
+use crate::util::free_pages;
+
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -32,7 +34,9 @@ pub fn release_free_pages() {
     mi_collect(true);
 }
 
-/// Sets the time for which free pages are kept. Called once, when the module is loaded.
+/// Sets the time for which free pages are kept, and who hands them back where many are. Called once, when the module is
+/// loaded.
 pub fn keep_free_pages() {
+    free_pages::release_with(release_free_pages);
     mi_option_set(PURGE_DELAY, KEPT);
 }

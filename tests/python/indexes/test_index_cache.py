@@ -135,6 +135,23 @@ def test_the_bound_of_masks(vocabulary):
         interlock.set_mask_cache_bytes(default)
 
 
+def test_what_refused_sources_leave_is_bounded(vocabulary):
+    default, most = interlock.get_mask_cache_bytes(), 4 << 20
+    many = {f"T{i}": rf"(?:.*[{chr(97 + i)}x].{{{i + 12}}}){{1,3}}" for i in range(20)}
+    grammar = "\n".join([f"start: ({'|'.join(many)})*", *(f"{name}: /{pattern}/" for name, pattern in many.items())])
+    try:
+        interlock.clear_caches()
+        interlock.set_mask_cache_bytes(most)
+        for steps in (100_000, 200_000):
+            with pytest.raises(interlock.LimitError, match="max_compile_steps"):
+                interlock.Index.from_grammar(grammar, vocabulary, limits=interlock.Limits(max_compile_steps=steps))
+            # Growth is looked at in eighths of the bound.
+            assert interlock.stats()["cache_bytes"] <= most // 8 * 9
+        assert interlock.stats()["evictions"] > 0
+    finally:
+        interlock.set_mask_cache_bytes(default)
+
+
 def test_clearing_forgets_and_harms_nobody(vocabulary):
     index = interlock.Index.from_regex("ab+", vocabulary)
     guide = index.guide()
