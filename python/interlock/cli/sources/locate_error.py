@@ -32,7 +32,9 @@ if TYPE_CHECKING:
 
 TO_OWN_DEFINITIONS = "put what it refers to into $defs of that schema: only a JSON Schema as the source has --document"
 """What to do about a reference to a file in the schemas of tools and tags."""
-ENDING = "let one of them do without: a key that is not required, no minItems, or anyOf with a type that ends, such as null"
+ENDING = (
+    "let one of them do without: a key that is not required, no minItems, or anyOf with a type that ends, such as null"
+)
 """What to do about a schema whose documents have no end."""
 
 

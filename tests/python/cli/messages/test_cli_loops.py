@@ -62,7 +62,10 @@ def test_a_long_circle_is_cut():
 def test_the_loop_of_a_schema_without_an_end_is_named(tmp_path, schema, loop):
     said = run(tmp_path, "check", f"schema:{json.dumps(schema)}", "--text", "1", code=3).stderr
     assert notes(tmp_path, schema) == [f"no document comes to an end: {loop}"]
-    assert f"  no document comes to an end: {loop}\n" in said and "try: let one of them do without: a key that is not required" in said
+    assert (
+        f"  no document comes to an end: {loop}\n" in said
+        and "try: let one of them do without: a key that is not required" in said
+    )
 
 
 @pytest.mark.parametrize(
