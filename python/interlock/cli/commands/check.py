@@ -70,7 +70,8 @@ def run(args: argparse.Namespace, output: Output) -> int:
     source = text_arguments.in_order(args)
     if args.valid:
         source = _any_form(args, source)
-    args.given = document_files.expanded(args.given, args.source, source.kind)
+    reached = getattr(source.options.get("documents"), "paths", {}).values()
+    args.given = document_files.expanded(args.given, args.source, source.kind, reached)
     vocabulary = vocabularies.read(args)
     if check_many.asked(args):
         return check_many.run(args, output, source, vocabulary)
