@@ -244,7 +244,7 @@ def _find(documents: Documents, reference: str, uri: str, folder: str) -> str | 
     if is_relative(reference):
         beside = next((path for top in tops if (path := inside(folder, reference, top))), None)
     if ":" in uri:
-        all_named = [path for name, path in _named(documents) if name == uri]
+        all_named = [path for name, path in names_in_folders(documents) if name == uri]
         named = max(all_named, key=lambda path: _nearness(path, documents.home or folder), default=None)
         home = next((top for top in tops if lies_in(folder, top)), None)
         # Another tree may have a file of this name, where the one beside has none.
@@ -258,7 +258,7 @@ def _find(documents: Documents, reference: str, uri: str, folder: str) -> str | 
     return next((path for start, top in starts if (path := inside(start, reference, top))), None)
 
 
-def _named(documents: Documents) -> Iterator[tuple[str, str]]:
+def names_in_folders(documents: Documents) -> Iterator[tuple[str, str]]:
     """The absolute URIs by which files of the folders name themselves or a part of them, and the files."""
     for _, top in documents.tops:
         if top not in documents.named:

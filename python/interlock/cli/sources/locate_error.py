@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import interlock
 from interlock import explain
 from interlock.cli.sources import missing_documents
+from interlock.cli.sources.document_folders import Documents
 from interlock.cli.sources.schema_key import definition_meant
 from interlock.cli.terminal.escaped_lines import lines_remedy
 from interlock.cli.terminal.exits import CUT_OFF
@@ -341,10 +342,10 @@ def _remedy(error: interlock.InterlockError, source: Source, text: str) -> tuple
         if meant := definition_meant(asked[1] if asked else "", json_value(text)):
             return f'did you mean "{meant}"?', ()
         given = source.options.get("documents")
-        paths, tops = getattr(given, "paths", {}), [top for _, top in getattr(given, "tops", ())]
-        file = paths.get((error.pointer or "").partition("#")[0], source.path or source.file)
+        given = given if isinstance(given, Documents) else Documents()
+        file = given.paths.get((error.pointer or "").partition("#")[0], source.path or source.file)
         reference, uri = (part.replace("\\\\", "\\") for part in (asked.groups() if asked else ("", "")))
-        return missing_documents.way_to(reference, os.path.dirname(file) or ".", uri, tops), ()
+        return missing_documents.way_to(reference, os.path.dirname(file) or ".", uri, given), ()
     if isinstance(error, interlock.SchemaError) and (lost := re.match(r'reference "(.*?)" leads nowhere', str(error))):
         uri = (error.pointer or "").partition("#")[0]
         meant = definition_meant(lost[1], json_value(text)) if not uri and 'did you mean "#' not in str(error) else ""

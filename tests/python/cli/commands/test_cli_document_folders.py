@@ -293,3 +293,27 @@ def test_the_hooks_of_the_docs_take_schemas_that_refer_to_each_other(files):
     inspect, check = entries
     run(files, *inspect, "schemas/order.json", "schemas/customer.json")
     run(files, *check, "answers/a.json")
+
+
+@pytest.mark.parametrize(
+    ("reference", "documents", "meant"),
+    [
+        ("custmer.json", ["s"], "customer.json"),
+        ("sharde/my%20places.json", ["s"], "shared/my places.json"),
+        ("places.json", ["s"], None),
+        ("only.json", ["s"], "shared/only.json"),
+        ("https://example.org/custmer.json", ["https://example.org/=s"], "https://example.org/customer.json"),
+        ("https://example.org/kund.json", ["s"], "https://example.org/kunde.json"),
+        ("https://example.com/kunde.json", ["s"], "https://example.org/kunde.json"),
+        ("https://example.org/of/a.json", ["https://example.org/a.json=s/customer.json"], "https://example.org/a.json"),
+        ("https://example.org/unlike.json", ["https://example.org/=s"], None),
+    ],
+)
+def test_a_name_near_that_of_a_given_document_is_what_was_meant(files, reference, documents, meant):
+    write(files / "s", **{"shared/only.json": {}, "k.json": {"$id": "https://example.org/kunde.json"}})
+    options = [part for word in documents for part in ("--document", word)]
+    schema = f"schema:{json.dumps({'$ref': reference})}"
+    remedy = machine(files, "inspect", schema, *options, code=3)["error"]["remedy"]
+    assert remedy == f'did you mean "{meant}"?' if meant else remedy.startswith("--document URI=FILE gives")
+    if meant:
+        run(files, "inspect", f"schema:{json.dumps({'$ref': meant.replace(' ', '%20')})}", *options)
