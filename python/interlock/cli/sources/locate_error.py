@@ -20,6 +20,7 @@ from interlock.cli.sources.document_folders import Documents
 from interlock.cli.sources.schema_key import definition_meant
 from interlock.cli.terminal.escaped_lines import lines_remedy
 from interlock.cli.terminal.exits import CUT_OFF
+from interlock.cli.terminal.grammar_remedies import way_to_mend_grammar
 from interlock.cli.terminal.pattern_remedies import way_to_mend
 from interlock.cli.terminal.place_in_source import PlaceInSource, json_value
 from interlock.explain.contradicting_keywords import contradiction
@@ -205,7 +206,7 @@ def _grammar_remedy(error: interlock.InterlockError, source: Source) -> str:
         return "--syntax lark reads it as Lark's notation"
     if error.code == "other_notation":
         return "--syntax gbnf or --syntax ebnf reads it as one of these"
-    return ""
+    return way_to_mend_grammar(error, source.options.get("syntax", "lark"))
 
 
 def _in_tag(error: interlock.InterlockError, tag: Any) -> PlaceInSource | None:
