@@ -64,7 +64,7 @@ _WAYS = (
     (r"the file \S+ defines no", "name a rule or a terminal of that file"),
     (r"nest no deeper than", "put the texts of some of them into one"),
     (r"there is no directive", "write %import, %ignore, %declare, %override, %extend, or a rule"),
-    (r"there is no attribute", "leave it out; docs/grammars.md has those that there are"),
+    (r"there is no attribute", "leave it out, or write one of those that there are: {attributes}"),
     (r"stands here twice$", "leave out one of the two"),
     (r"no JSON value", "write whole JSON behind the directive: a key and a text have double quotes"),
     (r"%regex takes", 'write /.../ for a pattern; {{"substring_words": "..."}} for a part of a text'),
@@ -90,6 +90,8 @@ _WAYS = (
     (r"this looks at the text before", "write what may come before into the terminal itself"),
     (r"Regex takes a pattern", 'write Regex("[a-z]+")'),
 )
+ATTRIBUTES = ("lazy, capture, max_tokens, temperature", "lazy, suffix, stop, capture, max_tokens, temperature, event")
+"""The attributes of rules in EBNF and in Lark's notation."""
 _EXAMPLES = {
     "lark": 'Lark\'s notation is like this: start: "a" item+ | /[0-9]+/',
     "gbnf": 'GBNF is like this: root ::= "a" item+ | [0-9]+',
@@ -113,7 +115,7 @@ def way_to_mend_grammar(error: interlock.InterlockError, syntax: str) -> str:
     for pattern, way in _WAYS:
         if found := re.search(pattern, message):
             groups = [names[0], *(group or "" for group in found.groups())]
-            return way.format(*groups, define=_definition(names[0], syntax))
+            return way.format(*groups, define=_definition(names[0], syntax), attributes=ATTRIBUTES[syntax == "lark"])
     if isinstance(error, interlock.UnsupportedError):
         return ""
     if _IN_PATTERN.search(message):

@@ -103,3 +103,15 @@ def test_a_wrong_grammar_has_a_way_on(tmp_path, ending, grammar):
 def test_the_way_names_what_it_is_about(tmp_path, ending, grammar, remedy):
     (tmp_path / f"g.{ending}").write_text(grammar)
     assert machine(tmp_path, "inspect", f"g.{ending}", code=3)["error"]["remedy"].startswith(remedy)
+
+
+@pytest.mark.parametrize(("ending", "begin"), [("lark", "start[{}]: A\nA: /a/\n"), ("ebnf", 'root[{}] ::= "a"\n')])
+def test_the_attributes_that_are_named_are_those_that_there_are(tmp_path, ending, begin):
+    (tmp_path / f"g.{ending}").write_text(begin.format("zzzzz"))
+    remedy = machine(tmp_path, "inspect", f"g.{ending}", code=3)["error"]["remedy"]
+    names = remedy.partition(": ")[2].split(", ")
+    assert len(names) > 2
+    for name in names:
+        (tmp_path / f"g.{ending}").write_text(begin.format(name))
+        told = machine(tmp_path, "inspect", f"g.{ending}", code=None)
+        assert "there is no attribute" not in told.get("error", {}).get("message", ""), name
