@@ -95,7 +95,7 @@ def run(args: argparse.Namespace, output: Output, source: sources.Source, vocabu
     index = source.compile(vocabulary)
     unknown = source_remarks.remarks(source, index, output)
     say_pattern_notes(source, output)
-    walker, speller = Walker(source, index), Speller(vocabulary)
+    walker, speller = Walker(source, index, args.valid), Speller(vocabulary)
     report = _Report(output, any(_is_stream(path) for path in args.given), args.only_refused, args.summary)
     machine: list[dict[str, Any]] = []
     total = 0 if any(_has_lines(path, args) for path in args.given) else len(args.given) + len(args.text or ())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 
 from interlock.cli.sources.source_words import file_of
 from interlock.cli.terminal.exits import InputError
@@ -22,19 +23,20 @@ def _is_text(word: str) -> bool:
     return word.lstrip()[:1] in ("{", '"') or word.lstrip()[:1] == "[" and "/" not in word and "." not in word
 
 
-def expanded(words: list[str], source: str, kind: str) -> list[str]:
+def expanded(words: list[str], source: str, kind: str, schemas: Iterable[str] = ()) -> list[str]:
     """The files that all words name: those of a folder and of the folders in it, and those that a glob matches.
 
-    The file of the source is no document. ``InputError`` where a folder or a glob has none.
+    The file of the source is no document, and neither are ``schemas``, the files that its ``$ref`` lead to.
+    ``InputError`` where a folder or a glob has none.
     """
-    own = file_of(source)
+    own = {_identity(path) for path in (file_of(source), *schemas)} - {None}
     out: list[str] = []
     for word in words:
         if not is_many(word):
             out.append(word)
             continue
         files = _in_folder(word, kind) if os.path.isdir(word) else matching(word)
-        files = [path for path in files if not _is_same(path, own)]
+        files = [path for path in files if _identity(path) not in own]
         if not files:
             is_folder = os.path.isdir(word)
             wanted = f"a folder with {', '.join(JSON)} in it" if is_folder and kind == "json_schema" else "FILE"
@@ -49,5 +51,10 @@ def _in_folder(folder: str, kind: str) -> list[str]:
     return [str(path) for path in in_folder(folder, JSON if kind == "json_schema" else None)]
 
 
-def _is_same(path: str, other: str) -> bool:
-    return os.path.exists(path) and os.path.exists(other) and os.path.samefile(path, other)
+def _identity(path: str) -> tuple[int, int] | None:
+    """What two names of one file have in common; ``None`` where there is none."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino

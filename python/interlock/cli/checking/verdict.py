@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 import shlex
 from codecs import getincrementaldecoder
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import interlock
 from interlock.cli.checking.call_problems import in_words_of_tools
 from interlock.cli.checking.tag_problems import in_words_of_schemas
+from interlock.cli.checking.validity import ONLY_FORM, Validity
 from interlock.cli.checking.walk import spells
 from interlock.cli.sources import source_arguments as sources
 from interlock.cli.sources import vocabularies
@@ -18,7 +19,7 @@ from interlock.cli.terminal.line_with_caret import excerpt
 from interlock.cli.terminal.output import byte_set, text_of
 from interlock.cli.terminal.style import BAD, GOOD, QUIET, TRY, Line
 from interlock.explain import Explanation, Problem, explain, line_column
-from interlock.explain.document import LineStarts
+from interlock.explain.document import BLANKS, LineStarts
 from interlock.util.plurals import counted
 
 MOST = 20
@@ -42,10 +43,14 @@ class Verdict:
 
 
 class Walker:
-    """One source over one vocabulary, through which texts are walked."""
+    """One source over one vocabulary, through which texts are walked. With ``valid`` it is a schema in any form, and
+    a document that is valid is accepted however it is written.
+    """
 
-    def __init__(self, source: sources.Source, index: interlock.Index) -> None:
+    def __init__(self, source: sources.Source, index: interlock.Index, valid: bool = False) -> None:
         self.source = source
+        self.valid = valid
+        self._validity = Validity(source)
         self.vocabulary = index.vocabulary
         self.is_text = spells(self.vocabulary)
         self.guide = index.guide()
@@ -65,6 +70,7 @@ class Walker:
             machine = {"accepted": True, **counts, "must_stop": guide.must_stop, "problems": []}
             more = "" if guide.must_stop else "; it could also go on"
             said = f"{counted(len(ids), 'token')}, {counted(len(data), 'byte')}{more}"
+            said = VALID if self.valid else said
             return Verdict(True, machine, [Line(("accepted:", GOOD), " " + said)], said)
         if refused is not None and not self.is_text(refused):
             return _without_place(taken, refused, _silent(refused, self.vocabulary, guide))
@@ -80,8 +86,33 @@ class Walker:
             found = in_words_of_schemas(
                 found, self.source.text, lambda tag, vocabulary: self.source.with_text(tag).make(vocabulary)
             )
+        machine = _machine(found, data, refused, reason)
+        # Of what the schema says, the place in the schema is known.
+        is_of_form = not found.accepted and not any(one.schema for one in found.problems)
+        if is_of_form and self._validity.holds(data):
+            if self.valid:
+                machine = {"accepted": True, "tokens": len(ids), "bytes": len(data), "must_stop": True, "problems": []}
+                return Verdict(True, machine, [Line(("accepted:", GOOD), " " + VALID)], VALID)
+            machine["valid"] = True
+            found = _only_of_form(found)
+        elif self.valid:
+            found = replace(found, problems=self._of_the_value(found))
+            machine = _machine(found, data, refused, reason)
         people = _people(found, refused, reason, bytes)
-        return Verdict(False, _machine(found, data, refused, reason), people, *_brief(found, reason))
+        return Verdict(False, machine, people, *_brief(found, reason))
+
+    def _of_the_value(self, found: Explanation) -> list[Problem]:
+        """Why a document is not valid, without what is said of how it is written."""
+        if problems := [one for one in found.problems if one.schema]:
+            return problems
+        inner = found.text.strip(BLANKS)
+        if inner in ("", found.text) or self._over_bytes is None:
+            return found.problems
+        before = found.text.index(inner)
+        return [
+            replace(one, start=one.start + before, end=one.end + before, until=one.until + before)
+            for one in explain(self._over_bytes, inner).problems
+        ]
 
     def _advance(self, ids: list[int], trace: list[dict[str, Any]] | None) -> tuple[int, int | None]:
         """The bytes that were taken, and the token that was refused."""
@@ -97,6 +128,22 @@ class Walker:
                 return taken, i
             taken += len(self.vocabulary.decode([i]))
         return taken, None
+
+
+VALID = "valid under the schema"
+
+
+def _only_of_form(found: Explanation) -> Explanation:
+    """What is said of a document that is valid, and refused for how it is written."""
+    problems = [
+        replace(one, message=ONLY_FORM + one.message, hint="; ".join(filter(None, [one.hint, ANY_FORM])))
+        for one in found.problems
+    ]
+    return replace(found, problems=problems)
+
+
+ANY_FORM = "--valid takes what is valid in any form"
+"""What to do about a valid document that is refused."""
 
 
 def _without_place(taken: int, refused: int | None, reason: str) -> Verdict:

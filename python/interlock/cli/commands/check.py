@@ -5,11 +5,10 @@
   interlock check order.json --ids 5018,606,794 -t tokenizer.json --trace
   interlock check order.json answers.jsonl answers/ 'more/**/*.json'
 
-Every reason is said in the words of the source, with a caret; --bytes adds where generation would have stopped. Exit
-code 0: accepted; 1: refused, or it ends too early. A file's last newline counts only where it is asked for.
-
-Several FILEs, folders, globs, several --text, and a .jsonl or .ndjson file with a document on each line (--lines: any
-file, - line by line) are checked in one run: a line for each, then the numbers. Exit code 1: some are refused.
+Accepted is what could be generated: keys in the order of the schema, say. --valid takes all that is valid, in any order
+and spelling. Exit code 0: accepted; 1: refused. A file's last newline counts only where it is asked for. Several FILEs,
+folders, globs, several --text, and a .jsonl or .ndjson file with a document on each line (--lines: any file, - line by
+line) are checked in one run: a line for each, then the numbers. Exit code 1: some are refused.
 """
 
 from __future__ import annotations
@@ -21,10 +20,12 @@ from typing import Any
 
 from interlock.cli.checking import check_many, document_files, text_arguments
 from interlock.cli.checking.final_newline import walk_either
+from interlock.cli.checking.validity import in_any_form
 from interlock.cli.checking.verdict import Walker
 from interlock.cli.checking.walk import Speller
 from interlock.cli.sources import source_arguments as sources
 from interlock.cli.sources import source_remarks, vocabularies
+from interlock.cli.sources.kind_options import NAMES
 from interlock.cli.sources.pattern_notes import say_pattern_notes
 from interlock.cli.terminal import exits, style
 from interlock.cli.terminal.output import Output
@@ -41,6 +42,7 @@ def register(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="the document; a folder; a glob; - is the standard input (repeatable)",
     )
+    parser.add_argument("--valid", action="store_true", help="of a schema: take every valid document, however written")
     parser.add_argument("--text", action="append", help="the document itself (repeatable)")
     parser.add_argument("--ids", metavar="IDS", help="token ids with commas, as a model produced them")
     parser.add_argument(
@@ -66,7 +68,10 @@ def run(args: argparse.Namespace, output: Output) -> int:
         raise exits.UsageError(f"--summary counts documents, and {other}: leave out one of the two")
     args.many = args.junit is not None or any(map(document_files.is_many, args.given))
     source = text_arguments.in_order(args)
-    args.given = document_files.expanded(args.given, args.source, source.kind)
+    if args.valid:
+        source = _any_form(args, source)
+    reached = getattr(source.options.get("documents"), "paths", {}).values()
+    args.given = document_files.expanded(args.given, args.source, source.kind, reached)
     vocabulary = vocabularies.read(args)
     if check_many.asked(args):
         return check_many.run(args, output, source, vocabulary)
@@ -88,7 +93,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     if swapped := text_arguments.swapped_perhaps(args):
         output.remark(Line(("warning: ", TRY), swapped))
     trace: list[dict[str, Any]] | None = [] if args.trace else None
-    walker = Walker(source, index)
+    walker = Walker(source, index, args.valid)
     if args.ids is not None:
         verdict = walker.walk(ids, data, trace, args.bytes)
     else:
@@ -109,6 +114,21 @@ def run(args: argparse.Namespace, output: Output) -> int:
     people = [] if args.only_refused and verdict.accepted else verdict.people
     output.answer(machine, [*map(_step, trace or ()), *people])
     return exits.OK if verdict.accepted else exits.NO
+
+
+def _any_form(args: argparse.Namespace, source: sources.Source) -> sources.Source:
+    """The source of --valid. ``UsageError`` beside what is about the form or about tokens."""
+    if source.kind != "json_schema":
+        raise exits.UsageError(f"--valid is for a JSON Schema, and {args.source} is {NAMES[source.kind]}: leave it out")
+    about = {name: getattr(args, name.removeprefix("--").replace("-", "_")) for name in _OF_FORM}
+    given = [name for name, value in about.items() if value not in (None, False, vocabularies.BYTES)]
+    if given:
+        raise exits.UsageError(f"--valid takes documents however they are written: leave out it or {given[0]}")
+    return in_any_form(source)
+
+
+_OF_FORM = ("--property-order", "--whitespace", "--spelling", "--tokenizer", "--ids", "--trace", "--bytes")
+"""Options that are about how documents are written, or about their tokens."""
 
 
 def _yaml_answer(given: str, data: bytes) -> list[Line]:

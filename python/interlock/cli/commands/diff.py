@@ -87,10 +87,9 @@ def _answer(read: list[sources.Source], args: argparse.Namespace, output: Output
     from interlock.cli.comparing.open_rules import open_rules
 
     vocabulary = vocabularies.byte_vocabulary()
-    first, second = (_compiled(source, other, vocabulary) for source, other in (read, read[::-1]))
-    for name, source, index in zip(NAMES, read, (first, second)) if remarks else ():
+    indexes = _both_compiled(read, vocabulary)
+    for name, source, index in zip(NAMES, read, indexes) if remarks else ():
         source_remarks.remarks(source, index, output, f"in the {name}, ")
-    indexes = (first, second)
     tools = None
     if _same(read, indexes):
         found = Comparison()
@@ -166,6 +165,24 @@ def _headline(relation: str, is_open: bool) -> Line:
     if is_open and relation != "not decided":
         return Line(("not decided", NOTE), f": the two are {relation}, and it is open whether they differ as allowed")
     return Line((relation, GOOD if relation == "equal" else NOTE if relation == "not decided" else BAD))
+
+
+def _both_compiled(
+    read: list[sources.Source], vocabulary: interlock.Vocabulary
+) -> tuple[interlock.Index, interlock.Index]:
+    """The indexes of two sources. An error has every side that is refused with it (``refused_sides``)."""
+    made: list[interlock.Index] = []
+    errors: dict[int, interlock.InterlockError] = {}
+    for side, source in enumerate(read):
+        try:
+            made.append(_compiled(source, read[1 - side], vocabulary))
+        except interlock.InterlockError as error:
+            errors[side] = error
+    if errors:
+        first = next(iter(errors.values()))
+        first.refused_sides = errors  # type: ignore[attr-defined]
+        raise first
+    return made[0], made[1]
 
 
 def _compiled(source: sources.Source, other: sources.Source, vocabulary: interlock.Vocabulary) -> interlock.Index:

@@ -176,7 +176,8 @@ def found(word: str) -> list[Item]:
     path = Path(word)
     if path.is_dir():
         # A link to nothing is a source that cannot be read, and is refused by name.
-        items = [Item(p.relative_to(path).as_posix(), str(p)) for p in in_folder(path, source_words.SUFFIXES)]
+        files = in_folder(path, source_words.SUFFIXES)
+        items = [Item(p.relative_to(path).as_posix(), str(p), top=str(path)) for p in files]
     elif path.suffix.lower() in (".jsonl", ".ndjson"):
         items = list(_lines(path))
     elif path.is_file() and path.suffix.lower() not in source_words.SUFFIXES and _is_list(path):

@@ -19,6 +19,7 @@ import argparse
 import json
 import random
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
@@ -319,7 +320,13 @@ def _validator(source: sources.Source) -> Callable[[str], bool | None]:
         kind = jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator)
         return kind(schema, registry=registry)
 
-    return lambda text: bool(validator().is_valid(json.loads(text, parse_float=_exact)))
+    def is_valid(text: str) -> bool:
+        with warnings.catch_warnings():
+            # Python's ``re`` warns of ``[[:alpha:]]``, which jsonschema gives it as it is.
+            warnings.simplefilter("ignore", FutureWarning)
+            return bool(validator().is_valid(json.loads(text, parse_float=_exact)))
+
+    return is_valid
 
 
 def _exact(number: str) -> int | Decimal:

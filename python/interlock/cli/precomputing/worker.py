@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import interlock
 from interlock import schema_hints
-from interlock.cli.sources import schema_key, source_words, tool_sources
+from interlock.cli.sources import document_folders, schema_key, source_words, tool_sources
 from interlock.cli.sources import source_arguments as sources
 from interlock.cli.sources.schema_or_answer import is_answer, tools_in
 from interlock.cli.sources.source_remarks import definitions_alone, slips_of
@@ -35,6 +35,8 @@ class Item(NamedTuple):
     start: int = 0
     length: int = -1
     """Bytes from ``start``; -1 is the whole file."""
+    top: str = ""
+    """The folder that was named and that it lies in, whose files its ``$ref`` reach; empty where a file was named."""
 
 
 class Task(NamedTuple):
@@ -59,6 +61,7 @@ class Worker:
         self.store = interlock.Store(task.store, tables=task.tables)
         self.vocabulary = interlock.Vocabulary.load(task.vocabulary) if vocabulary is None else vocabulary
         self.arguments = argparse.Namespace(**task.arguments)
+        self._inside: dict[str, argparse.Namespace] = {}
         self.refused = frozenset(task.refused)
 
     @schema_hints.quiet()
@@ -72,7 +75,7 @@ class Worker:
             data = _read(item)
             if reason := self._no_source(item, data):
                 return {"name": item.name, "key": None, "ok": False, "left_out": reason}
-            source = sources.from_bytes(kind_of(item), data, self.arguments, item.name, path=item.path)
+            source = sources.from_bytes(kind_of(item), data, self._arguments_in(item.top), item.name, path=item.path)
             if source.unknown_keywords == "error":
                 # Without a key in the report, so that a run that takes slips compiles it.
                 source.refuse_slips()
@@ -102,6 +105,17 @@ class Worker:
         except Exception as error:  # a row of the report, whatever it is
             row = {"name": item.name, "key": key, "ok": False, "error": _described(error, item, source)}
             return row | ({"fatal": True} if isinstance(error, interlock.ArtifactError) else {})
+
+    def _arguments_in(self, top: str) -> argparse.Namespace:
+        """The options of compiling with the files of a folder as documents. What is found in it is kept for all of its
+        sources.
+        """
+        if not top:
+            return self.arguments
+        if top not in self._inside:
+            given = document_folders.given([*self.arguments.document, top])
+            self._inside[top] = argparse.Namespace(**vars(self.arguments) | {"given_documents": given})
+        return self._inside[top]
 
     def _stored(self, key: str) -> tuple[dict[str, Any], str]:
         """Which tables the store's pack has, for the row; and what is wrong with it, so that it has to be replaced.

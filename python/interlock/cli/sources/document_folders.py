@@ -3,7 +3,8 @@
 ``URI=FILE`` gives one file a URI. ``FOLDER`` gives the files in it that the references of a schema lead to, and no
 others of it. A reference is a path as files have them: it starts from the folder of the file that it stands in, or else
 from FOLDER itself. ``URI=FOLDER`` gives the files of a folder the URIs that begin so, and ``FILE`` is a folder of one
-file. A file that names itself by ``$id`` has that name as well. No schema outside of what is named is taken.
+file. A file that names itself by ``$id`` has that name as well. No schema outside of what is named is taken. A folder
+of sources (``precompute schemas/``, ``diff v1/ v2/``) is named as well; a source that is a file names itself alone.
 
 Of several folders, the one that the source lies in comes first: two versions of a tree have files of the same names.
 Where a reference would lead to a file of another folder, and a different file of that name lies beside its own, an
@@ -14,6 +15,7 @@ from __future__ import annotations
 
 import filecmp
 import os
+import re
 import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -32,6 +34,8 @@ SUFFIXES = (".json", ".schema")
 MOST_BESIDE = 200
 """Files beside a schema that are looked into for a name."""
 REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef", "$schema")
+DRAFTS = re.compile(r"https?://json-schema\.org/(draft-\d\d|draft/\d{4}-\d\d)/schema")
+"""What ``$schema`` mostly says: no file has it."""
 
 
 class Documents(dict[str, bytes]):
@@ -44,6 +48,9 @@ class Documents(dict[str, bytes]):
         self.tops: list[tuple[str, str]] = []
         """What further files may be taken from: a folder, or a file without a URI, and what its URIs begin with (empty
         where nothing is said)."""
+        self.named: dict[str, list[tuple[str, str]]] = {}
+        """Of each folder that was looked through, the absolute URIs by which its files name themselves, and the files.
+        All copies share it."""
         self.home = ""
         """The folder of the source that they are for; empty where it has none."""
         self.also: dict[str, dict[str, bytes]] = {}
@@ -57,6 +64,7 @@ class Documents(dict[str, bytes]):
         copy = Documents()
         copy.update(self)
         copy.paths.update(self.paths)
+        copy.named = self.named
         return copy
 
     def nearer_to(self, other: str) -> list[str]:
@@ -102,6 +110,7 @@ def with_reached(documents: Documents, text: Any, file: str) -> Documents:
     for uri, files in documents.also.items():
         nearest = _own_of(uri, list(files), file)
         all_of[uri], all_of.paths[uri] = files[nearest], nearest
+    all_of.named = documents.named
     documents, tops = all_of.copied(), documents.tops
     if file:
         all_of.home = folder_of(file)
@@ -235,7 +244,7 @@ def _find(documents: Documents, reference: str, uri: str, folder: str) -> str | 
     if is_relative(reference):
         beside = next((path for top in tops if (path := inside(folder, reference, top))), None)
     if ":" in uri:
-        all_named = [path for name, path in _named(documents) if name == uri]
+        all_named = [path for name, path in names_in_folders(documents) if name == uri]
         named = max(all_named, key=lambda path: _nearness(path, documents.home or folder), default=None)
         home = next((top for top in tops if lies_in(folder, top)), None)
         # Another tree may have a file of this name, where the one beside has none.
@@ -249,12 +258,13 @@ def _find(documents: Documents, reference: str, uri: str, folder: str) -> str | 
     return next((path for start, top in starts if (path := inside(start, reference, top))), None)
 
 
-def _named(documents: Documents) -> Iterator[tuple[str, str]]:
+def names_in_folders(documents: Documents) -> Iterator[tuple[str, str]]:
     """The absolute URIs by which files of the folders name themselves or a part of them, and the files."""
     for _, top in documents.tops:
-        for path in in_folder(top, SUFFIXES) if os.path.isdir(top) else [top]:
-            for name in _names_in(str(path)):
-                yield name, str(path)
+        if top not in documents.named:
+            files = in_folder(top, SUFFIXES) if os.path.isdir(top) else [top]
+            documents.named[top] = [(name, str(path)) for path in files for name in _names_in(str(path))]
+        yield from documents.named[top]
 
 
 def _names_in(path: str) -> tuple[str, ...]:
@@ -327,6 +337,8 @@ def _references(file: _File) -> Iterator[tuple[str, str]]:
             bases = (*bases, *(_join(base, name) for base in bases))[:8]
         for key in REFERENCES:
             if isinstance(reference := part.get(key), str) and (address := reference.partition("#")[0]):
+                if key == "$schema" and DRAFTS.fullmatch(address):
+                    continue
                 yield from ((_join(base, address), address) for base in bases)
         todo += [(value, bases) for value in part.values()]
 

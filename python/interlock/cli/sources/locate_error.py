@@ -16,13 +16,16 @@ from typing import TYPE_CHECKING, Any
 import interlock
 from interlock import explain
 from interlock.cli.sources import missing_documents
+from interlock.cli.sources.document_folders import Documents
 from interlock.cli.sources.schema_key import definition_meant
 from interlock.cli.terminal.escaped_lines import lines_remedy
 from interlock.cli.terminal.exits import CUT_OFF
+from interlock.cli.terminal.grammar_remedies import way_to_mend_grammar
 from interlock.cli.terminal.pattern_remedies import way_to_mend
 from interlock.cli.terminal.place_in_source import PlaceInSource, json_value
 from interlock.explain.contradicting_keywords import contradiction
 from interlock.explain.document import Member, Node
+from interlock.explain.reference_loops import endless_loop, loop_in_place
 from interlock.util.json_pointer import unescaped, value_at
 from interlock.util.near_words import nearest
 
@@ -31,6 +34,10 @@ if TYPE_CHECKING:
 
 TO_OWN_DEFINITIONS = "put what it refers to into $defs of that schema: only a JSON Schema as the source has --document"
 """What to do about a reference to a file in the schemas of tools and tags."""
+ENDING = (
+    "let one of them do without: a key that is not required, no minItems, or anyOf with a type that ends, such as null"
+)
+"""What to do about a schema whose documents have no end."""
 
 
 def attach(error: interlock.InterlockError, source: Source) -> None:
@@ -199,7 +206,7 @@ def _grammar_remedy(error: interlock.InterlockError, source: Source) -> str:
         return "--syntax lark reads it as Lark's notation"
     if error.code == "other_notation":
         return "--syntax gbnf or --syntax ebnf reads it as one of these"
-    return ""
+    return way_to_mend_grammar(error, source.options.get("syntax", "lark"))
 
 
 def _in_tag(error: interlock.InterlockError, tag: Any) -> PlaceInSource | None:
@@ -323,17 +330,23 @@ def _character(text: str, start: int, end: int, number: int) -> tuple[int, int]:
 
 
 def _remedy(error: interlock.InterlockError, source: Source, text: str) -> tuple[str, tuple[str, ...]]:
+    documents = {uri: json_value(data) for uri, data in source.options.get("documents", {}).items()}
     if isinstance(error, interlock.UnsatisfiableError):
+        if loop := endless_loop(json_value(text), documents, error.pointer or ""):
+            return ENDING, (f"no document comes to an end: {loop}",)
         return _contradiction(error, source, text)
+    if "applies to itself in place" in str(error):
+        loop = loop_in_place(json_value(text), documents, error.pointer or "")
+        return "", (f"the circle: {loop}",) if loop else ()
     if error.hint is not None and "`documents`" in error.hint:
         asked = re.match(r'reference "(.*?)" leads to "(.*?)"', str(error))
         if meant := definition_meant(asked[1] if asked else "", json_value(text)):
             return f'did you mean "{meant}"?', ()
-        documents = source.options.get("documents")
-        paths, tops = getattr(documents, "paths", {}), [top for _, top in getattr(documents, "tops", ())]
-        file = paths.get((error.pointer or "").partition("#")[0], source.path or source.file)
+        given = source.options.get("documents")
+        given = given if isinstance(given, Documents) else Documents()
+        file = given.paths.get((error.pointer or "").partition("#")[0], source.path or source.file)
         reference, uri = (part.replace("\\\\", "\\") for part in (asked.groups() if asked else ("", "")))
-        return missing_documents.way_to(reference, os.path.dirname(file) or ".", uri, tops), ()
+        return missing_documents.way_to(reference, os.path.dirname(file) or ".", uri, given), ()
     if isinstance(error, interlock.SchemaError) and (lost := re.match(r'reference "(.*?)" leads nowhere', str(error))):
         uri = (error.pointer or "").partition("#")[0]
         meant = definition_meant(lost[1], json_value(text)) if not uri and 'did you mean "#' not in str(error) else ""

@@ -260,7 +260,10 @@ def options_of(args: argparse.Namespace, kind: str) -> dict[str, Any]:
         word = args.whitespace or ""
         if word.isalpha() and word not in WHITESPACE and (m := nearest(word, WHITESPACE)):
             raise UsageError(f"--whitespace {word}: did you mean {m}?")
-        if args.document:
+        given = getattr(args, "given_documents", None)
+        if given is not None:  # Read once for many sources.
+            out["documents"] = given
+        elif args.document:
             out["documents"] = document_folders.given(args.document)
     elif kind == "grammar":
         wanted = {"syntax": ("", args.syntax), "start": ("", args.start), "lexer": ("", args.lexer)}

@@ -37,6 +37,7 @@ OPTIONS = {
     **dict.fromkeys(("output", "output-file", "file"), "out"),
     **dict.fromkeys(("workers", "processes", "threads", "parallel"), "jobs"),
     **dict.fromkeys(("input", "string"), "text"),
+    **dict.fromkeys(("validate", "validity", "any-form"), "valid"),
     "budget": "max-tokens",
     "stop": "eos",
     "strict": "unknown-keywords error",

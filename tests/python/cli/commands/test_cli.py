@@ -470,3 +470,17 @@ def test_index_files(shelf):
         run(shelf, "compile", source, "-t", "bytes", "-o", name)
         assert machine(shelf, "inspect", name)["fingerprint"] == machine(shelf, "inspect", source)["fingerprint"]
         run(shelf, "sample", name)
+
+
+def test_what_is_not_supported_is_left_out_where_that_is_asked_for(folder):
+    """As in Python: ``warn`` leaves the keyword out, and a row of the report says so."""
+    source = 'schema:{"type": "string", "pattern": "^(a)\\\\1$"}'
+    assert machine(folder, "inspect", source, code=3)["error"]["type"] == "UnsupportedError"
+    machine(folder, "inspect", source, "--on-unsupported", "error", code=3)
+    rows = machine(folder, "inspect", source, "--on-unsupported", "warn")["report"]
+    assert ("pattern", "wider") in {(row["keyword"], row["enforcement"]) for row in rows}
+    machine(folder, "check", source, "--on-unsupported", "warn", "--text", '"b"')
+    assert (
+        "--on-unsupported is for a JSON Schema"
+        in run(folder, "check", "pattern:a", "--on-unsupported", "warn", "--text", "a", code=2).stderr
+    )

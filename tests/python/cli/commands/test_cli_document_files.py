@@ -43,6 +43,19 @@ def test_a_glob(answers):
     assert run(answers, "check", "order.json", "[a].json").stdout.startswith("accepted")
 
 
+def test_the_files_that_the_source_refers_to_are_no_documents(answers):
+    """They lie in the folder of ``--document``, which may be that of the documents, too."""
+    (answers / "answers" / "item.json").write_text('{"type": "string"}')
+    (answers / "answers" / "list.json").write_text('{"items": {"$ref": "order.json"}}')
+    (answers / "answers" / "order.json").write_text('{"properties": {"item": {"$ref": "item.json"}}}')
+    wanted = ["answers/a.json", "answers/e.jsonl:1", "answers/e.jsonl:2", "answers/late/b.json"]
+    for folder in ("answers", "."):
+        assert names_of(answers, "answers/list.json", "answers", "--document", folder) == wanted
+    assert names_of(answers, "answers/list.json", "answers/**/*.json", "--document", ".") == [wanted[0], wanted[3]]
+    # A file that is named itself is a document.
+    assert not machine(answers, "check", "answers/list.json", "answers/item.json", "--document", ".")["problems"]
+
+
 def test_check_and_precompute_find_the_same_files(folder):
     for name in ("a.json", "B.JSON", "late/b.json", "late-c.json", ".hidden/c.json", ".d.json", "late/.e.json"):
         (folder / "both" / name).parent.mkdir(parents=True, exist_ok=True)

@@ -1,6 +1,7 @@
 """``--document``: schemas in other files, one by one or by their folder, and a source that is in a file."""
 
 import json
+from pathlib import Path
 
 import pytest
 from command_line import machine, run
@@ -66,11 +67,12 @@ def test_precompute_reads_references_from_the_folder_of_each_source(files):
     (files / "s" / "broken.json").unlink()
     made = machine(files, "precompute", "s", "-t", "bytes", "-o", "store", "--document", "s", "--take-all")
     assert (made["compiled"], made["refused"]) == (4, 0)
-    run(files, "precompute", "s", "-t", "bytes", "-o", "other", "--take-all", code=1)
+    names = [f"s/{name}" for name in ("order.json", "customer.json", "shared/use.json")]
+    run(files, "precompute", *names, "-t", "bytes", "-o", "other", "--take-all", code=1)
     rows = [json.loads(line) for line in (files / "other" / "report.jsonl").read_text().splitlines()]
     ways = {row["name"]: row["error"].get("remedy", "") for row in rows if not row["ok"]}
     assert "--document s gives" in ways["order.json"]
-    assert "--document s/shared gives" in ways["shared/use.json"]
+    assert "--document s/shared gives" in ways["use.json"]
 
 
 def test_names_by_id(files):
@@ -245,3 +247,73 @@ def test_an_old_version_outside_of_the_folder_of_documents(files):
     assert "try: write old.json beside s/shared/new.json, as s/shared/old.json" in said
     write(files, **{"s/shared/old.json": place})
     run(files, "diff", "s/shared/old.json", "s/shared/new.json", "--document", "s")
+
+
+@pytest.mark.parametrize("jobs", [(), ("--jobs", "1")])
+def test_a_folder_of_sources_gives_its_files_to_their_references(files, jobs):
+    """One rule for ``precompute`` and ``diff``: whoever names a folder names the files in it, and nothing outside."""
+    write(files, **{"outside.json": {"type": "null"}, "s/shared/out.json": {"$ref": "../../outside.json"}})
+    write(files, **{"s/id.json": {"$id": "https://example.org/id.json", "type": "null"}})
+    write(files, **{"s/by_id.json": {"$ref": "https://example.org/id.json"}})
+    (files / "s" / "link.json").symlink_to(files / "outside.json")
+    write(files, **{"s/linked.json": {"$ref": "link.json"}})
+    (files / "s" / "broken.json").unlink()
+    made = machine(files, "precompute", "s", "-t", "bytes", "-o", "store", *jobs, code=1)
+    rows = [json.loads(line) for line in (files / "store" / "report.jsonl").read_text().splitlines()]
+    refused = {row["name"]: row["error"]["message"] for row in rows if not row["ok"]}
+    assert set(refused) == {"shared/out.json", "linked.json"}, refused
+    assert all("which was not passed" in message for message in refused.values())
+    # What has no documents has the same key as without any.
+    again = machine(files, "precompute", "s/customer.json", "s/id.json", "-t", "bytes", "-o", "store")
+    assert (made["ok"], again["done_before"]) == (6, 2)
+    # A pack is that of --document, and a file alone gives nothing.
+    assert machine(files, "precompute", "s/order.json", "--document", "s", "-t", "bytes", "-o", "store")["done_before"]
+    error = machine(files, "precompute", "s/order.json", "-t", "bytes", "-o", "store", code=1)["first_error"]
+    assert "which was not passed" in error
+
+
+def test_each_folder_of_sources_has_its_own_files(files):
+    for name, most in (("a", 3), ("b", 5)):
+        (files / name).mkdir()
+        write(files / name, **{"top.json": {"$ref": "of.json"}, "of.json": {"type": "string", "maxLength": most}})
+    made = machine(files, "precompute", "a", "b", "-t", "bytes", "-o", "store")
+    assert (made["sources"], made["packs"]) == (4, 4)
+    assert machine(files, "diff", "a", "b", "--allow", "wider")["counts"] == {"wider": 2}
+
+
+def test_the_hooks_of_the_docs_take_schemas_that_refer_to_each_other(files):
+    """pre-commit names the files that a commit changes, and not those that they refer to."""
+    text = (Path(__file__).parents[4] / "docs" / "cli.md").read_text()
+    entries = [
+        line.partition("entry: interlock ")[2].split() for line in text.splitlines() if "entry: interlock" in line
+    ]
+    (files / "s").rename(files / "schemas")
+    (files / "answers").mkdir()
+    (files / "answers" / "a.json").write_text('{"at": {"of": {"name": "Al"}}, "who": {"name": "Bo"}}')
+    inspect, check = entries
+    run(files, *inspect, "schemas/order.json", "schemas/customer.json")
+    run(files, *check, "answers/a.json")
+
+
+@pytest.mark.parametrize(
+    ("reference", "documents", "meant"),
+    [
+        ("custmer.json", ["s"], "customer.json"),
+        ("sharde/my%20places.json", ["s"], "shared/my places.json"),
+        ("places.json", ["s"], None),
+        ("only.json", ["s"], "shared/only.json"),
+        ("https://example.org/custmer.json", ["https://example.org/=s"], "https://example.org/customer.json"),
+        ("https://example.org/kund.json", ["s"], "https://example.org/kunde.json"),
+        ("https://example.com/kunde.json", ["s"], "https://example.org/kunde.json"),
+        ("https://example.org/of/a.json", ["https://example.org/a.json=s/customer.json"], "https://example.org/a.json"),
+        ("https://example.org/unlike.json", ["https://example.org/=s"], None),
+    ],
+)
+def test_a_name_near_that_of_a_given_document_is_what_was_meant(files, reference, documents, meant):
+    write(files / "s", **{"shared/only.json": {}, "k.json": {"$id": "https://example.org/kunde.json"}})
+    options = [part for word in documents for part in ("--document", word)]
+    schema = f"schema:{json.dumps({'$ref': reference})}"
+    remedy = machine(files, "inspect", schema, *options, code=3)["error"]["remedy"]
+    assert remedy == f'did you mean "{meant}"?' if meant else remedy.startswith("--document URI=FILE gives")
+    if meant:
+        run(files, "inspect", f"schema:{json.dumps({'$ref': meant.replace(' ', '%20')})}", *options)

@@ -70,6 +70,7 @@ def hooks():
     ],
 )
 def test_hooks_of_the_page(schemas, name, good, bad, code):
+    (schemas / "schemas" / "order.json").write_text((schemas / "order.json").read_text())
     (program, *words), pattern = hooks()[name]
     assert program == "interlock" and all(re.search(pattern, file) for file in (good, *bad))
     run(schemas, *words, good)

@@ -28,3 +28,27 @@ def test_of_a_line_of_a_file_the_line_is_that_of_the_file(folder):
     error = json.loads((folder / "store" / "report.jsonl").read_text().splitlines()[1])["error"]
     assert (error["line"], error["column"]) == (3, 10)
     assert "refused set.jsonl:3:10: SchemaError: " in done.stdout
+
+
+def test_the_exit_code_says_whether_all_sources_are_in_the_store(tmp_path):
+    """docs/cli.md, *Precompute*: some refused is 1, what is left out counts for neither, and nothing to take is 4."""
+    folder = tmp_path / "sources"
+    folder.mkdir()
+    args = ("precompute", "sources", "-t", "bytes", "-o", "store")
+    (folder / "answer.json").write_text('{"sum": 3}')
+    assert "no sources in sources" in machine(tmp_path, *args, code=4)["error"]["message"]
+    (folder / "good.json").write_text('{"type": "integer"}')
+    assert machine(tmp_path, *args)["left_out"][0]["name"] == "answer.json"
+    (folder / "bad.json").write_text('{"type": "intger"}')
+    (folder / "more.json").write_text('{"type": "string"}')
+    made = machine(tmp_path, *args, code=1)
+    assert (made["compiled"], made["done_before"], made["refused"]) == (1, 1, 1)
+    assert machine(tmp_path, "verify", "store")["packs"] == 2
+    # What an earlier run refused is not tried again, and still not in the store.
+    assert machine(tmp_path, *args, code=1)["refused"] == 1
+    for name in ("good.json", "more.json"):
+        (folder / name).unlink()
+    assert machine(tmp_path, *args, code=1)["refused"] == 1
+    (folder / "bad.json").unlink()
+    (folder / "good.json").write_text('{"type": "integer"}')
+    assert machine(tmp_path, *args)["ok"] == 1

@@ -2,6 +2,7 @@
 
 import json
 import re
+import warnings
 
 import pytest
 from command_line import machine, run
@@ -189,3 +190,12 @@ def test_samples_of_a_grammar_have_its_keywords(folder):
     grammar = 'start: statement+\nstatement: "print" NAME ";" | NAME "=" NUMBER ";"\nNAME: /[a-z]+/\nNUMBER: /[0-9]+/\n'
     lines = run(folder, "sample", f'grammar:{grammar}%ignore " "\n', "-n", "20").stdout.splitlines()
     assert sum("print " in line for line in lines) > 4 and sum("=" in line for line in lines) > 10
+
+
+def test_what_python_thinks_of_a_pattern_is_not_printed(folder):
+    """``re`` warns of nested sets: here that would be an error."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", FutureWarning)
+        for source in ('schema:{"type":"string","pattern":"^[[:alpha:]]$"}', "pattern:[[:alpha:]]"):
+            said = run(folder, "sample", source, "-n", "2").stderr
+            assert "[:alpha:] is no class here" in said and "not judged" not in said

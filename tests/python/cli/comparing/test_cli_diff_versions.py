@@ -137,6 +137,35 @@ def test_the_exit_code_is_that_of_the_worst_file(trees):
     assert results(found)["b.json"] == "refused" and found["files"][1]["error"]["type"] == "SchemaError"
 
 
+def test_of_a_file_that_is_refused_it_is_said_which_version_is(trees):
+    for name, first, second in (
+        ("one.json", {"type": "strin"}, {}),
+        ("other.json", {}, {"type": "strin"}),
+        ("both.json", {"type": "strin"}, {"type": "strin", "title": "t"}),
+        ("two.json", {"type": "strin"}, {"$ref": "gone.json"}),
+        ("same.json", {"type": "strin"}, {"type": "strin"}),
+    ):
+        write(trees / "o" / name, first)
+        write(trees / "n" / name, second)
+    (trees / "o" / "broken.json").write_text("{}")
+    (trees / "n" / "broken.json").write_text('{"sum": 3}')
+    found = {file["name"]: file for file in machine(trees, "diff", "o", "n", code=3)["files"]}
+    sides = {name: file["side"] for name, file in found.items() if "side" in file}
+    assert sides == {
+        "one.json": "first",
+        "other.json": "second",
+        "both.json": "both",
+        "two.json": "both",
+        "broken.json": "second",
+    }
+    assert found["same.json"]["result"] == "same"
+    said = run(trees, "diff", "o", "n", code=3).stdout
+    assert 'one.json     in the first: "strin" is not a type' in said
+    assert 'both.json    in both: "strin" is not a type' in said
+    reason = found["two.json"]["reason"]
+    assert reason.startswith('in the first: "strin" is not') and '; in the second: reference "gone.json"' in reason
+
+
 def test_folders_that_cannot_be_compared(trees):
     said = run(trees, "diff", "v1", "v2/a.json", code=4).stderr
     assert "v1 is a folder, and v2/a.json is none" in said and "try: name two folders" in said

@@ -13,9 +13,13 @@ TOOLS = [{"type": "function", "function": {"name": "f", "parameters": {"type": "
 @pytest.mark.parametrize(
     ("name", "text", "words", "remedy"),
     [
-        ("bad.gbnf", 'root ::= "a" foo\n', "is used, but not defined", None),
-        ("bad.ebnf", 'start ::= "a" ;\n', "means nothing here", None),
-        ("bad.lark", 'start: "a" foo\n', "is used, but not defined", None),
+        ("bad.gbnf", 'root ::= "a" foo\n', "is used, but not defined", 'define it on a line of its own: foo ::= "..."'),
+        ("bad.ebnf", 'start ::= "a" ;\n', "means nothing here", "leave it out; in double quotes"),
+        ("bad.lark", 'start: "a" foo\n', "is used, but not defined", 'define it on a line of its own: foo: "..."'),
+        ("upper.lark", 'start: "a" FOO\n', "is used, but not defined", "define it on a line of its own: FOO: /.../"),
+        # The message says it itself.
+        ("near.lark", 'start: "a" iten\nitem: "b"\n', 'did you mean "item"?', None),
+        ("twice.lark", 'start: "a"\nstart: "b"\n', "; write %override", None),
         ("wrong.gbnf", 'start: "a" start | "b"\n', "looks like Lark's notation", "--syntax lark reads it"),
         ("wrong.lark", 'root ::= "a"\n', "this looks like GBNF or EBNF", "--syntax gbnf or --syntax ebnf"),
         ("never.lark", 'start: "a" start\n', "never comes to an end", "give start an alternative"),
@@ -231,7 +235,8 @@ def test_an_end_of_a_line_that_the_shell_made_two_characters_of(tmp_path, source
 
 
 def test_no_shell_is_blamed_where_the_characters_are_right(tmp_path):
-    assert "remedy" not in machine(tmp_path, "inspect", r'grammar:root ::= "a\n" x', code=3)["error"]
+    error = machine(tmp_path, "inspect", r'grammar:root ::= "a\n" x', code=3)["error"]
+    assert error["remedy"] == 'define it on a line of its own: x ::= "..."'
     assert r"note: \n is part of the one choice" in run(tmp_path, "inspect", r"choices:yes\nno").stderr
     assert not run(tmp_path, "inspect", r"choices:yes\nno,no").stderr
 

@@ -110,4 +110,4 @@ def test_ways_on_are_within_reach(folder):
     assert "- in the place of FILE is the standard input" in run(folder, "check", "order.json", code=2).stderr
     for grammar in ("start: (", "root ::= ("):
         said = run(folder, "inspect", f"grammar:{grammar}", code=3).stderr
-        assert "docs/" not in said and "is not closed" in said and "try:" not in said
+        assert "docs/" not in said and "is not closed" in said and "try: write ) where it ends" in said

@@ -108,23 +108,59 @@ def run(args: argparse.Namespace, output: Output, compare: Callable[[list[source
 
 def _compared(name: str, args: argparse.Namespace, compare: Callable[[list[sources.Source]], Answer]) -> File:
     """What became of a file that both folders have."""
-    paths = [os.path.join(top, name) for top in (args.first, args.second)]
-    read = []
-    try:
-        for top, other, path in zip((args.first, args.second), (args.second, args.first), paths):
-            shared = [word for word in args.document if not (os.path.isdir(word) and os.path.samefile(word, other))]
-            own = argparse.Namespace(**vars(args) | {"document": [*shared, top]})
+    tops = (args.first, args.second)
+    paths = [os.path.join(top, name) for top in tops]
+    read: list[sources.Source] = []
+    errors: dict[int, Exception] = {}
+    for side, (top, other, path) in enumerate(zip(tops, tops[::-1], paths)):
+        shared = [word for word in args.document if not (os.path.isdir(word) and os.path.samefile(word, other))]
+        own = argparse.Namespace(**vars(args) | {"document": [*shared, top]})
+        try:
             read.append(sources.read(path, own, alone=False))
+        except REFUSALS as error:
+            errors[side] = error
+    if not errors:
         if _are_alike(*read):  # Also what no index can be made of.
             return File(name, "same", exits.OK, machine={"equal": True, "relation": "equal"})
-        answer = compare(read)
-    except (interlock.InterlockError, exits.UsageError, exits.InputError, OSError) as error:
-        is_same = len(read) < len(paths) and atomic_files.read(paths[0]) == atomic_files.read(paths[1])
-        if is_same:
-            return File(name, "same", exits.OK, machine={"equal": True, "relation": "equal"})
-        told = exits.describe(error)
-        return File(name, "refused", exits.code_of(error), told["message"], {"error": told})
-    return File(name, RESULTS[answer.machine["relation"]], answer.code, _reason(answer.machine), answer.machine)
+        try:
+            answer = compare(read)
+        except REFUSALS as error:
+            errors = getattr(error, "refused_sides", {})
+            if not errors:  # It is about the comparison, and not about one of the two.
+                told = exits.describe(error)
+                return File(name, "refused", exits.code_of(error), told["message"], {"error": told})
+        else:
+            return File(name, RESULTS[answer.machine["relation"]], answer.code, _reason(answer.machine), answer.machine)
+    elif _says_the_same(paths):
+        return File(name, "same", exits.OK, machine={"equal": True, "relation": "equal"})
+    return _refused(name, errors)
+
+
+REFUSALS = (interlock.InterlockError, exits.UsageError, exits.InputError, OSError)
+"""What is said of one file of two folders, and ends nothing."""
+
+
+def _says_the_same(paths: list[str]) -> bool:
+    """Whether two files that cannot be read as sources are alike to the last byte."""
+    try:
+        return atomic_files.read(paths[0]) == atomic_files.read(paths[1])
+    except (exits.InputError, OSError):
+        return False
+
+
+def _refused(name: str, errors: dict[int, Exception]) -> File:
+    """A file of which one version is refused, or both are: which of them, and why."""
+    told = {SIDES[side]: exits.describe(error) for side, error in errors.items()}
+    reasons = {side: one["message"] for side, one in told.items()}
+    if len(reasons) > 1 and len(set(reasons.values())) == 1:
+        reasons = {"both": reasons[SIDES[0]]}
+    said = "; ".join(f"in {side if side == 'both' else 'the ' + side}: {reason}" for side, reason in reasons.items())
+    code = min(map(exits.code_of, errors.values()), key=WORST.index)
+    machine = {"error": next(iter(told.values())), "side": "both" if len(told) > 1 else next(iter(told))}
+    return File(name, "refused", code, said, machine)
+
+
+SIDES = ("first", "second")
 
 
 def _are_alike(first: sources.Source, second: sources.Source) -> bool:

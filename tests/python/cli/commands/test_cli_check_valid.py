@@ -1,0 +1,103 @@
+"""``check --valid``: validity alone, whatever the form; and what is said without it of documents that are valid."""
+
+import json
+
+import pytest
+from command_line import machine, run
+
+FORM = "valid JSON for the schema, but not in the generated form: "
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "name": {"enum": ["tea", "A\u00e9"]},
+        "count": {"type": "integer", "minimum": 1, "maximum": 10**6},
+        "share": {"type": "number", "multipleOf": 0.5},
+        "more": {"const": {"a": 1, "b": [2, {"c": None, "d": True}]}},
+    },
+    "required": ["name"],
+    "additionalProperties": False,
+}
+VALID = [
+    '{"count": 2, "name": "tea"}',
+    '{"name": "tea", "count": 2.0}',
+    '{"name": "tea", "count": 12e2}',
+    '{"name": "tea", "share": 15E-1}',
+    '{"name": "tea", "share": -0.0}',
+    ' \n{"name": "tea"}\n ',
+    '{"name":' + " " * 200 + '"tea"}',
+    r'{"more": {"b": [2.0, {"d": true, "c": null}], "a": 1}, "name": "\u0041\u00e9"}',
+]
+INVALID = [
+    ('{"count": 0, "name": "tea"}', "/count"),
+    ('{"count": 25e-1, "name": "tea"}', "/count"),
+    ('{"count": 2}', ""),
+    ('{"more": {"b": [2], "a": 1}, "name": "tea"}', "/more"),
+    (' {"name": "milk"}', "/name"),
+]
+
+
+@pytest.fixture
+def options(tmp_path):
+    (tmp_path / "s.json").write_text(json.dumps(SCHEMA))
+    return tmp_path
+
+
+@pytest.mark.parametrize("text", VALID)
+def test_a_valid_document_is_accepted_in_any_form(options, text):
+    assert machine(options, "check", "s.json", "--valid", "--text", text)["accepted"]
+    assert run(options, "check", "s.json", "--valid", "--text", text).stdout == "accepted: valid under the schema\n"
+
+
+@pytest.mark.parametrize("text", VALID)
+@pytest.mark.parametrize("mode", [(), ("--whitespace", "compact")])
+def test_without_it_what_is_refused_for_its_form_is_said_to_be_valid(options, text, mode):
+    found = machine(options, "check", "s.json", *mode, "--text", text, code=None)
+    assert found["accepted"] or found["valid"], found
+    if not found["accepted"]:
+        said = run(options, "check", "s.json", *mode, "--text", text, code=1).stdout
+        assert FORM in said and "--valid takes what is valid in any form" in said
+
+
+@pytest.mark.parametrize(("text", "pointer"), INVALID)
+def test_what_is_not_valid_is_refused_in_the_words_of_the_schema(options, text, pointer):
+    found = machine(options, "check", "s.json", "--valid", "--text", text, code=1)
+    assert {problem["pointer"] for problem in found["problems"]} == {pointer}, found
+    assert all(problem["schema"] for problem in found["problems"])
+    found = machine(options, "check", "s.json", "--text", text, code=1)
+    assert "valid" not in found and FORM not in run(options, "check", "s.json", "--text", text, code=1).stdout
+
+
+def test_a_key_that_is_given_twice_is_refused_at_its_place(options):
+    found = machine(options, "check", "s.json", "--valid", "--text", '  {"name": "tea", "name": "tea"}', code=1)
+    assert "given twice" in found["problems"][0]["message"] and found["column"] == 19
+    assert "text ends" in run(options, "check", "s.json", "--valid", "--text", '{"name": "tea"', code=1).stdout
+
+
+def test_what_is_not_utf_8_is_no_document(options):
+    (options / "latin.json").write_bytes(b'{"name": "t\xe9"}')
+    for more in ((), ("--valid",)):
+        found = machine(options, "check", "schema:{}", "latin.json", *more, code=1)
+        assert "valid" not in found and "not UTF-8" in found["problems"][0]["message"]
+
+
+def test_many_documents(options):
+    (options / "all.jsonl").write_text("\n".join(text.replace("\n", "") for text in VALID) + "\n" + INVALID[0][0])
+    found = machine(options, "check", "s.json", "all.jsonl", "--valid", code=1)
+    assert found["counts"] == {"documents": len(VALID) + 1, "accepted": len(VALID), "refused": 1}
+    assert FORM in run(options, "check", "s.json", "all.jsonl", code=1).stdout
+    run(options, "compile", "s.json", "-t", "bytes", "-o", "s.index", "--whitespace", "compact")
+    assert machine(options, "check", "s.index", "all.jsonl", "--valid", code=1)["counts"]["refused"] == 1
+
+
+@pytest.mark.parametrize(
+    ("source", "more", "words"),
+    [
+        ("pattern:a", (), "--valid is for a JSON Schema, and pattern:a is a pattern"),
+        ("s.json", ("--property-order", "any"), "leave out it or --property-order"),
+        ("s.json", ("--spelling", "plain"), "leave out it or --spelling"),
+        ("s.json", ("--bytes",), "leave out it or --bytes"),
+        ("s.json", ("-t", "x.ilk"), "leave out it or --tokenizer"),
+    ],
+)
+def test_options_that_do_not_fit(options, source, more, words):
+    assert words in run(options, "check", source, "--valid", *more, "--text", "1", code=2).stderr
