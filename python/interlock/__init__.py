@@ -87,6 +87,7 @@ if TYPE_CHECKING:
         from_vllm,
         generate,
     )
+    from interlock.generators.call_arguments.sampling_options import UnusedSeedWarning
     from interlock.generators.prompts.trailing_blank import TrailingBlankWarning
     from interlock.generators.replies.budget_warnings import TightBudgetError, TightBudgetWarning
     from interlock.generators.replies.number_warnings import UnboundedNumberWarning
@@ -144,6 +145,7 @@ __all__ = [
     "UnknownKeywordWarning",
     "UnsatisfiableError",
     "UnsupportedError",
+    "UnusedSeedWarning",
     "Vocabulary",
     "VocabularyError",
     "__version__",
@@ -202,6 +204,7 @@ _LATE = {
     "UnboundedNumberWarning": "interlock.generators.replies.number_warnings",
     "UnenforcedBoundWarning": "interlock.output_types.pydantic_models.unenforced_bounds",
     "PosixClassWarning": "interlock.posix_classes",
+    "UnusedSeedWarning": "interlock.generators.call_arguments.sampling_options",
     "UnicodeClassWarning": "interlock.pattern_hints",
     "UnknownKeywordWarning": "interlock.schema_hints",
     "RequestError": "interlock.tools.errors",

@@ -26,7 +26,7 @@ def test_tree(name):
 
 
 WARNINGS = """IncompleteTablesWarning TightBudgetWarning TrailingBlankWarning UnboundedNumberWarning
-UnenforcedBoundWarning UnicodeClassWarning UnknownKeywordWarning""".split()
+UnenforcedBoundWarning UnicodeClassWarning UnknownKeywordWarning UnusedSeedWarning""".split()
 
 
 @pytest.mark.parametrize("name", [*KINDS, *WARNINGS])

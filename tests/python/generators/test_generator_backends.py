@@ -235,7 +235,7 @@ def test_mlx_lm(mlx):
     # An option of sampling without a temperature asks for sampling all the same.
     gen("x", User, max_tokens=80, top_p=0.9)
     assert mlx.pop() == ((1.0, 0.9), {})
-    with pytest.warns(UserWarning, match="seed changes nothing here") as warned:
+    with pytest.warns(interlock.UnusedSeedWarning, match="seed changes nothing here") as warned:
         gen("x", User, max_tokens=80, seed=4)
     assert warned[0].filename == __file__
     del mlx[1:]

@@ -13,7 +13,7 @@ if not (ROOT / "docs").is_dir():
 PAGES = sorted(
     [*ROOT.glob("*.md"), *(path for name in ("docs", "examples", "tests") for path in (ROOT / name).rglob("*.md"))]
 )
-FOR_USERS = [path for path in PAGES if path.name == "README.md" or "docs" in path.parts]
+FOR_USERS = [path for path in PAGES if path.parent == ROOT or path.is_relative_to(ROOT / "docs")]
 UNPUBLISHED = "on no package index yet"
 INSTALL = re.compile(r"pip install ([^`#\n]*)")
 FENCED = re.compile(r"^ *```.*?^ *```", re.MULTILINE | re.DOTALL)
