@@ -33,6 +33,7 @@ from interlock.output_types import InvalidOutputError, OutputType
 
 if TYPE_CHECKING:
     from interlock.generators.generation_trace import GenerationTrace
+    from interlock.generators.replies.repeated_calls import OnRepeat
     from interlock.generators.tool_rounds import OnError, ToolAnswer
     from interlock.programs import Program
     from interlock.programs.cached_model import CachedModel
@@ -232,6 +233,7 @@ class LocalGenerator(BudgetChecks, Generator):
         format: str | ToolFormat | Mapping[str, Any] = "auto",
         parallel: bool = True,
         on_error: OnError = "tell",
+        on_repeat: OnRepeat = "tell",
         **options: Unpack[SamplingOptions],
     ) -> ToolAnswer:
         """The answer to ``prompt`` of a model that may call functions. Those that it calls are run, their results are
@@ -251,6 +253,9 @@ class LocalGenerator(BudgetChecks, Generator):
         * ``on_error``: what becomes of an exception of a function, and of arguments that its types refuse. ``"tell"``
           gives the model ``{"error": "KeyError: 'nope'"}`` as the result; ``"raise"`` lets it through; a function of
           the call and the exception returns what the model is told.
+        * ``on_repeat``: what becomes of a call that the model made in the turn before, with the same arguments.
+          ``"tell"`` does not run it again, and tells the model so as its result; ``"run"`` runs it, for functions that
+          return something else each time; ``"raise"`` is an ``InvalidOutputError``.
         * ``options`` are those of sampling.
 
         ``ArgumentError`` for tools that nothing runs, ``RequestError`` for what is no tool, ``ToolFormatError`` where
@@ -265,7 +270,7 @@ class LocalGenerator(BudgetChecks, Generator):
 
         given: dict[str, Any] = dict(options)
         return answer_with_tools(
-            self, prompt, tools, functions, max_tokens, max_rounds, tool_choice, format, parallel, on_error, given
+            self, prompt, tools, functions, max_tokens, max_rounds, tool_choice, format, parallel, on_error, on_repeat, given
         )
 
     def program(self, prompt: Prompt = "", *, chat: bool | None = None, **sampling: Unpack[SamplingOptions]) -> Program:
