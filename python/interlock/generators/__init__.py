@@ -20,6 +20,7 @@ from interlock.generators.local import LocalGenerator
 from interlock.generators.stream import AsyncStream, Stream
 from interlock.output_types import InvalidOutputError
 from interlock.util.argument_types import require
+from interlock.util.near_words import telling_slips
 from interlock.util.quoting import quoted
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ __all__ = [
 T = TypeVar("T")
 
 
+@telling_slips
 def from_transformers(
     model: Any, tokenizer: Any = MISSING, *, whitespace: str = "spaced", chat: bool | None = None
 ) -> TransformersGenerator:
@@ -85,6 +87,7 @@ def from_transformers(
     return TransformersGenerator(model, tokenizer, whitespace=whitespace, chat=chat)
 
 
+@telling_slips
 def from_llama_cpp(llama: Any, *, whitespace: str = "spaced", chat: bool | None = None) -> LlamaCppGenerator:
     """A generator of a ``llama_cpp.Llama``.
 
@@ -104,6 +107,7 @@ def from_llama_cpp(llama: Any, *, whitespace: str = "spaced", chat: bool | None 
     return LlamaCppGenerator(llama, whitespace=whitespace, chat=chat)
 
 
+@telling_slips
 def from_mlx_lm(
     model: Any, tokenizer: Any = MISSING, *, whitespace: str = "spaced", chat: bool | None = None
 ) -> MlxLmGenerator:
@@ -129,6 +133,7 @@ def from_mlx_lm(
     return MlxLmGenerator(model, tokenizer, whitespace=whitespace, chat=chat)
 
 
+@telling_slips
 def from_vllm(llm: Any, *, chat: bool | None = None) -> VllmGenerator:
     """A generator of vLLM's offline ``LLM`` object, which enforces the output with the backend that it was made with.
 
@@ -147,6 +152,7 @@ def from_vllm(llm: Any, *, chat: bool | None = None) -> VllmGenerator:
     return VllmGenerator(llm, chat=chat)
 
 
+@telling_slips
 def from_openai(
     client: Any, model: str, *, server: Literal["openai", "vllm", "sglang"] = "openai"
 ) -> OpenAIGenerator | AsyncOpenAIGenerator:

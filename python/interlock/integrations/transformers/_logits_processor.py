@@ -31,6 +31,7 @@ from interlock.integrations._prefilled import PrefilledIndex
 from interlock.integrations._row import Constraint, Row, check_stops, given_one, warm_up
 from interlock.integrations.transformers._masks import Masks
 from interlock.util.argument_types import require
+from interlock.util.near_words import telling_slips
 
 __all__ = ["GuideLogitsProcessor", "constraints_of"]
 
@@ -105,6 +106,7 @@ class GuideLogitsProcessor(LogitsProcessor):  # type: ignore[misc, unused-ignore
 
     supports_continuous_batching = False
 
+    @telling_slips
     def __init__(
         self,
         constraints: Constraint | Sequence[Constraint],
