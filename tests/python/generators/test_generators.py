@@ -115,7 +115,9 @@ def test_a_prefill_is_the_first_piece_of_a_stream(gen):
 
 def test_a_seed_without_sampling_warns(gen):
     for options in ({}, {"temperature": 0}, {"do_sample": False}):
-        with pytest.warns(interlock.UnusedSeedWarning, match="seed changes nothing here: without a temperature") as warned:
+        with pytest.warns(
+            interlock.UnusedSeedWarning, match="seed changes nothing here: without a temperature"
+        ) as warned:
             gen("One", ["yes", "no"], max_tokens=8, seed=5, **options)
         assert warned[0].filename == __file__
     with warnings.catch_warnings():

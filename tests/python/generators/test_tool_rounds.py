@@ -126,17 +126,19 @@ def test_a_call_that_comes_again_is_not_run_again_and_the_model_is_told():
         return day_after(day)
 
     counted.__name__ = "day_after"
-    script = {"Which day?": CALL, "2026-02-01": CALL, "other arguments.\"}": "The first of February."}
+    script = {"Which day?": CALL, "2026-02-01": CALL, 'other arguments."}': "The first of February."}
     answer = Generator(script).tool_loop("Which day?", [counted], format="hermes", max_tokens=120)
     assert answer.text == "The first of February." and len(ran) == 1
     assert [returned for _, returned in answer.calls] == ["2026-02-01", TOLD]
     assert answer.calls[0][0] == answer.calls[1][0]
     assert "the same as in the turn before" in answer.messages[4]["content"]
-    del script["other arguments.\"}"]
+    del script['other arguments."}']
     options = {"format": "hermes", "max_tokens": 120, "max_rounds": 3}
     Generator(script).tool_loop("Which day?", [counted], on_repeat="run", **options)
     assert len(ran) == 4
-    with pytest.raises(interlock.InvalidOutputError, match=r"calls day_after\(.* again, .* on_repeat=\"run\"") as caught:
+    with pytest.raises(
+        interlock.InvalidOutputError, match=r"calls day_after\(.* again, .* on_repeat=\"run\""
+    ) as caught:
         Generator(script).tool_loop("Which day?", [counted], on_repeat="raise", **options)
     assert caught.value.text == CALL and len(ran) == 5
 
