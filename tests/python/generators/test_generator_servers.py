@@ -44,7 +44,7 @@ class Client:
 
     def create(
         self, *, messages, model, temperature=None, max_tokens=None, max_completion_tokens=None, response_format=None,
-        stream=False, extra_body=None,
+        stream=False, extra_body=None, seed=None,
     ):  # fmt: skip
         self.calls.append({k: v for k, v in locals().items() if v is not None and k != "self"})
         return chunks(self.text, self.reason) if stream else reply(self.text, self.reason, self.refusal)
@@ -65,6 +65,12 @@ class AsyncClient(Client):
 
 
 ADA = '{"name": "Ada", "age": 36}'
+
+
+def test_each_row_of_a_batch_has_the_seed_for_itself():
+    client = Client("yes")
+    interlock.from_openai(client, "m", server="vllm")(["a", "a"], ["yes", "no"], temperature=0.5, seed=3)
+    assert [call["seed"] for call in client.calls] == [3, 3]
 
 
 def test_openai():

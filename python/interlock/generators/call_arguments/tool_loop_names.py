@@ -15,8 +15,8 @@ _OWN = ("functions", "max_rounds", "tool_choice", "format", "parallel", "on_erro
 _OTHER_NAMES = {
     name: own
     for own, names in {
-        "max_rounds": "rounds max_turns turns max_steps steps max_iterations max_iter iterations max_calls max_tool_calls "
-        "max_tool_rounds max_loops recursion_limit",
+        "max_rounds": "rounds max_turns turns max_steps steps max_iterations max_iter iterations max_calls "
+        "max_tool_calls max_tool_rounds max_loops recursion_limit",
         "parallel": "parallel_tool_calls disable_parallel_tool_use",
         "tool_choice": "choice force_tool",
         "format": "tool_format tool_parser tool_call_parser",

@@ -54,8 +54,8 @@ class RepeatedCalls:
         if self._on_repeat == "raise":
             raise InvalidOutputError(
                 f"the model calls {call.name}(**{dict(call.arguments)!r}) again, as in the turn before: it may not "
-                'understand the result. on_repeat="tell" tells it so, and max_rounds=1 has it answer behind one turn of '
-                'calls; where a function is to run again, such as one that waits for something, on_repeat="run" does it',
+                'understand the result. on_repeat="tell" tells it so, max_rounds=1 has it answer behind one turn of '
+                'calls, and on_repeat="run" runs it again, for a function that returns something else each time',
                 turn,
             )
         return made
