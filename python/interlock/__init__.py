@@ -91,6 +91,7 @@ if TYPE_CHECKING:
     from interlock.generators.prompts.trailing_blank import TrailingBlankWarning
     from interlock.generators.replies.budget_warnings import TightBudgetError, TightBudgetWarning
     from interlock.generators.replies.number_warnings import UnboundedNumberWarning
+    from interlock.integrations._cut_outputs import CutOutputWarning
     from interlock.log_probabilities import masked_logprobs
     from interlock.output_types import Grammar, InvalidOutputError, index_from_type
     from interlock.output_types.context_room import PromptTooLongError
@@ -111,6 +112,7 @@ __all__ = [
     "BudgetError",
     "CancelToken",
     "CancelledError",
+    "CutOutputWarning",
     "DetachedIndex",
     "Generator",
     "Grammar",
@@ -197,6 +199,7 @@ _LATE = {
     "PromptTooLongError": "interlock.output_types.context_room",
     "Refusal": "interlock.refusals",
     "refusal": "interlock.refusals",
+    "CutOutputWarning": "interlock.integrations._cut_outputs",
     "IncompleteTablesWarning": "interlock.core_methods.index_files",
     "TightBudgetError": "interlock.generators.replies.budget_warnings",
     "TightBudgetWarning": "interlock.generators.replies.budget_warnings",

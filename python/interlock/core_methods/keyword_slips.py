@@ -14,8 +14,8 @@ __all__ = ["attach"]
 
 
 def attach() -> None:
-    """Let the methods of ``Index`` and ``Vocabulary`` that people call with keywords tell of slips. It comes last: it wraps what others
-    have put there.
+    """Let the methods of ``Index`` and ``Vocabulary`` that people call with keywords tell of slips. It comes last: it
+    wraps what others have put there.
     """
     for name in ("from_regex", "from_choices", "from_grammar", "from_json_schema", "from_structural_tag", "from_tools"):
         setattr(Index, name, classmethod(_of_class(Index, name)))

@@ -25,7 +25,7 @@ def test_tree(name):
     assert kind.__module__ == "interlock" and kind.__doc__
 
 
-WARNINGS = """IncompleteTablesWarning TightBudgetWarning TrailingBlankWarning UnboundedNumberWarning
+WARNINGS = """CutOutputWarning IncompleteTablesWarning TightBudgetWarning TrailingBlankWarning UnboundedNumberWarning
 UnenforcedBoundWarning UnicodeClassWarning UnknownKeywordWarning UnusedSeedWarning""".split()
 
 
