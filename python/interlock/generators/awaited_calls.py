@@ -7,8 +7,8 @@ import inspect
 from typing import Any, Literal, TypeVar, Unpack, overload
 
 from interlock.generators.call_arguments.arguments import DEFAULT_MAX_TOKENS, MISSING
+from interlock.generators.call_arguments.call_types import Batch, Chat, TextType
 from interlock.generators.call_options import CallOptions
-from interlock.generators.call_types import Batch, Chat, TextType
 from interlock.generators.stream import Stream
 from interlock.output_types import InvalidOutputError
 

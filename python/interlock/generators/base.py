@@ -23,11 +23,11 @@ from interlock.generators.call_arguments.arguments import (
     refuse_more,
     refuse_of_calls,
 )  # fmt: skip
+from interlock.generators.call_arguments.call_types import Batch, Chat, TextType
 from interlock.generators.call_arguments.json_blanks import check_whitespace, take_whitespace, with_whitespace
 from interlock.generators.call_arguments.public_names import PublicNames
 from interlock.generators.call_arguments.sampling_options import plain_numbers, warn_unused_seed
 from interlock.generators.call_options import CallOptions
-from interlock.generators.call_types import Batch, Chat, TextType
 from interlock.generators.error_advice import advice
 from interlock.generators.prompts.described_prompt import described, described_rows, take_describe
 from interlock.generators.recently_used import RecentlyUsed
