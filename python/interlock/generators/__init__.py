@@ -17,6 +17,7 @@ from interlock.generators.base import DEFAULT_MAX_TOKENS, Generator, TextType
 from interlock.generators.call_arguments.arguments import MISSING, check_prompt
 from interlock.generators.call_options import CallOptions
 from interlock.generators.local import LocalGenerator
+from interlock.generators.replies.completion import Completion
 from interlock.generators.stream import AsyncStream, Stream
 from interlock.output_types import InvalidOutputError
 from interlock.util.argument_types import require
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AsyncStream",
+    "Completion",
     "Generator",
     "LocalGenerator",
     "Stream",
@@ -245,6 +247,7 @@ def generate(
     max_tokens: int = ...,
     stream: bool = ...,
     errors: Literal["raise", "return"] = ...,
+    details: bool = ...,
     **options: Unpack[CallOptions],
 ) -> Any: ...
 def generate(

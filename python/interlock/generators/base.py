@@ -26,6 +26,7 @@ from interlock.generators.error_advice import advice
 from interlock.generators.prepared_calls import KEPT, PreparedCalls
 from interlock.generators.prompts.described_prompt import described, described_rows, take_describe
 from interlock.generators.replies.attempts import Asking, asked, take_attempts
+from interlock.generators.replies.completion import Completion, take_details
 from interlock.generators.replies.finished_items import element_reader
 from interlock.generators.replies.stop_texts import cut_texts, up_to_stop
 from interlock.generators.replies.typed_rows import rows_by_type
@@ -175,12 +176,33 @@ class Generator(AwaitedCalls, PreparedCalls, PublicNames, ABC):
     @overload
     def __call__(
         self,
+        prompt: Chat,
+        output_type: type[T],
+        *,
+        details: Literal[True],
+        max_tokens: int = ...,
+        **options: Unpack[CallOptions],
+    ) -> Completion[T]: ...
+    @overload
+    def __call__(
+        self,
+        prompt: Batch,
+        output_type: type[T],
+        *,
+        details: Literal[True],
+        max_tokens: int = ...,
+        **options: Unpack[CallOptions],
+    ) -> list[Completion[T]]: ...
+    @overload
+    def __call__(
+        self,
         prompt: Any,
         output_type: Any = ...,
         *,
         max_tokens: int = ...,
         stream: bool = ...,
         errors: Literal["raise", "return"] = ...,
+        details: bool = ...,
         **options: Unpack[CallOptions],
     ) -> Any: ...
     def __call__(
@@ -215,6 +237,9 @@ class Generator(AwaitedCalls, PreparedCalls, PublicNames, ABC):
         ``attempts`` is how often the model is asked, by default once: where an answer is an ``InvalidOutputError``, it
         is asked again, and messages then say what was wrong.
 
+        ``details=True`` returns a ``Completion``: the value with its text, its tokens, how many there are of them and
+        of the prompt's, and why it ended; in a batch one for each prompt.
+
         ``context`` is what validators of a pydantic class find as ``info.context``.
 
         ``describe=True`` puts ``interlock.describe(output_type)`` in front of the prompt, where the model reads what it
@@ -236,11 +261,12 @@ class Generator(AwaitedCalls, PreparedCalls, PublicNames, ABC):
             return self.batch(prompt, output_type, max_tokens=max_tokens, errors=errors, **options)
         is_described = take_describe(options)
         max_tokens = check_max_tokens(max_tokens)
-        attempts = take_attempts(options)
+        attempts, is_detailed = take_attempts(options), take_details(options)
         output = self._prepared(output_type, max_tokens, options)
         with advice(max_tokens):
             rows = [described(prompt, output, is_described)]
-            asking = asked(rows, [output], max_tokens, options, attempts, self._reads_as_chat(options.get("chat")))
+            is_chat = self._reads_as_chat(options.get("chat"))
+            asking = asked(rows, [output], max_tokens, options, attempts, is_chat, is_detailed)
             values = self._values(asking, max_tokens)
         return raised_or_returned(values[0], errors)
 
@@ -294,6 +320,7 @@ class Generator(AwaitedCalls, PreparedCalls, PublicNames, ABC):
         *,
         max_tokens: int = ...,
         errors: Literal["raise", "return"] = ...,
+        details: bool = ...,
         **options: Unpack[CallOptions],
     ) -> list[Any]: ...
     def batch(
@@ -322,11 +349,12 @@ class Generator(AwaitedCalls, PreparedCalls, PublicNames, ABC):
             raise ArgumentError("batch takes a list of prompts; call the generator itself with a single one")
         is_described = take_describe(options)
         max_tokens = check_max_tokens(max_tokens)
-        attempts = take_attempts(options)
+        attempts, is_detailed = take_attempts(options), take_details(options)
         outputs = self._prepared_rows(prompts, output_type, max_tokens, options)
         with advice(max_tokens), named_rows():
             rows = described_rows(prompts, outputs, is_described)
-            asking = asked(rows, outputs, max_tokens, options, attempts, self._reads_as_chat(options.get("chat")))
+            is_chat = self._reads_as_chat(options.get("chat"))
+            asking = asked(rows, outputs, max_tokens, options, attempts, is_chat, is_detailed)
             values = self._values(asking, max_tokens)
         return batch_values(values, errors)
 
