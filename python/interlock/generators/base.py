@@ -316,6 +316,16 @@ class Generator(AwaitedCalls, PreparedCalls, PublicNames, ABC):
     def batch(
         self,
         prompts: Sequence[Prompt],
+        output_type: type[T],
+        *,
+        details: Literal[True],
+        max_tokens: int = ...,
+        **options: Unpack[CallOptions],
+    ) -> list[Completion[T]]: ...
+    @overload
+    def batch(
+        self,
+        prompts: Sequence[Prompt],
         output_type: Any = ...,
         *,
         max_tokens: int = ...,

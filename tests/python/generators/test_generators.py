@@ -337,7 +337,10 @@ MISTAKES = [
     (lambda g: g("x", response_model=User), "pass output_type"),
     (lambda g: g("x", int, num_return_sequences=2), "pass it several times, gen([prompt] * 4"),
     (lambda g: g("x", int, streamer=1), "pass stream=True"),
-    (lambda g: g("x", int, return_dict_in_generate=True), "returns values"),
+    (
+        lambda g: g("x", int, return_dict_in_generate=True),
+        "details=True returns tokens and counts; call model.generate",
+    ),
     (lambda g: g("x", int, temperature=0, do_sample=True), "greedy search"),
     (lambda g: g("x", int, temperature=-1), "temperature is 0 for greedy search, or a number up to 10, not -1"),
     (lambda g: g("x", int, top_p=2.0), "top_p is a number above 0 and at most 1, not 2.0"),
