@@ -30,9 +30,13 @@ fn the_core_never_names_python() {
     assert!(files.len() > 10, "the source folder was found");
     for file in files.iter().filter(|file| !file.starts_with(root.join("python"))) {
         for line in code(file) {
-            assert!(!line.contains("pyo3") && !line.contains("numpy"), "{}: {line}", file.display());
-            let declaration = line.trim() == "mod python;";
-            assert!(declaration || !line.contains("crate::python"), "{}: {line}", file.display());
+            let names = line.contains("pyo3") || line.contains("numpy") || line.contains("crate::python");
+            assert!(
+                !names || line.trim() == "mod python;",
+                "{} names Python: {line}\nThe core is a Rust library of its own, and src/python alone may. Have \
+                 src/python convert the value, and pass a plain one",
+                file.display()
+            );
         }
     }
 }
@@ -58,9 +62,6 @@ const FOLDERS: [&str; 18] = [
     "compile",
     "artifact",
 ];
-
-/// Arrows that lead to a later folder all the same. This list may only shrink.
-const UPWARD: [(&str, &str); 0] = [];
 
 /// The most files that may name each other in a circle. This number may only shrink.
 const LONGEST_CIRCLE: usize = 4;
@@ -126,7 +127,13 @@ fn masks_of_lexemes_documents_and_grammars_know_their_own_stack_alone() {
             }
         }
     }
-    assert!(looked_at > 50 && wrong.is_empty(), "{looked_at} files, {wrong:#?}");
+    assert!(looked_at > 50, "{looked_at} files");
+    assert!(
+        wrong.is_empty(),
+        "{wrong:#?}\nMasks of lexemes know no stack, those of documents no parser, and those of grammars no frames \
+         but in {DOCUMENTS_IN_GRAMMARS:?} (MASKS, in tests/layering.rs). Move what both need into src/mask or \
+         src/pushdown itself"
+    );
 }
 
 /// The paths below `crate` that a file's text names, in imports with braces too.
@@ -181,26 +188,62 @@ fn branches(text: &str, mut path: Vec<String>, found: &mut Vec<Vec<String>>) -> 
     at
 }
 
+/// The imports that lead to a later folder, each with the rule and the way on.
+fn against_the_order(arrows: &BTreeMap<String, BTreeSet<String>>) -> Vec<String> {
+    let folder = |module: &str| module.split('/').next().unwrap_or_default().to_owned();
+    let place = |module: &str| FOLDERS.iter().position(|f| *f == folder(module));
+    let mut found = Vec::new();
+    for (module, named) in arrows.iter().filter(|(module, _)| folder(module) != "python") {
+        let Some(here) = place(module) else {
+            found.push(format!(
+                "src/{module} is in no folder of FOLDERS: name its folder there, behind all folders that it imports \
+                 from"
+            ));
+            continue;
+        };
+        for other in named {
+            match place(other) {
+                Some(there) if there <= here => {}
+                Some(_) => found.push(format!(
+                    "src/{module} imports {other}, and the folder {} comes behind {}: a file imports from its own \
+                     folder and from those before it. Move what it needs into an earlier folder, or have the caller, \
+                     who knows both, pass it in",
+                    folder(other),
+                    folder(module)
+                )),
+                None => found.push(format!(
+                    "src/{module} imports {other}, which no folder before it has: what is Python's stays in \
+                     src/python, and a new folder is named in FOLDERS"
+                )),
+            }
+        }
+    }
+    found
+}
+
 /// A file imports only from its own folder and from those before it. `compile` alone knows all stages, and `python`
 /// what is public.
 #[test]
 fn folders_name_only_folders_before_them() {
-    let place = |module: &str| FOLDERS.iter().position(|f| *f == module.split('/').next().unwrap_or_default());
-    let mut upward = BTreeSet::new();
-    for (module, named) in imports() {
-        let Some(here) = place(&module) else {
-            assert!(module.starts_with("python"), "{module} is in no folder of the list");
-            continue;
-        };
-        for other in named {
-            let there = place(&other).unwrap_or_else(|| panic!("{module} names {other}"));
-            if there > here {
-                upward.insert((module.clone(), other));
-            }
-        }
-    }
-    let allowed: BTreeSet<_> = UPWARD.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect();
-    assert_eq!(upward, allowed);
+    let found = against_the_order(&imports());
+    assert!(found.is_empty(), "{}\nFOLDERS of tests/layering.rs has the order", found.join("\n"));
+}
+
+#[test]
+fn an_import_against_the_order_is_told_with_the_way_on() {
+    let told = |module: &str, other: &str| {
+        let named = BTreeSet::from([other.to_owned()]);
+        against_the_order(&BTreeMap::from([(module.to_owned(), named)])).join("\n")
+    };
+    assert_eq!(told("mask/fill", "util/bits") + &told("mask/fill", "mask/cache") + &told("python/x", "mask/fill"), "");
+    let upward = told("vocab/trie", "mask/fill");
+    assert!(
+        upward.starts_with("src/vocab/trie imports mask/fill, and the folder mask comes behind vocab: "),
+        "{upward}"
+    );
+    assert!(upward.contains("Move what it needs into an earlier folder"), "{upward}");
+    assert!(told("masks/fill", "util/bits").contains("is in no folder of FOLDERS: name its folder there"));
+    assert!(told("mask/fill", "python/x").contains("stays in src/python"));
 }
 
 /// Files that name each other, directly or through others, can only be read together.
@@ -221,7 +264,12 @@ fn circles_of_files_are_short() {
     let reached: BTreeMap<&String, BTreeSet<String>> = arrows.keys().map(|m| (m, reach(m))).collect();
     for (module, there) in &reached {
         let circle: Vec<&String> = there.iter().filter(|other| reached[other].contains(*module)).collect();
-        assert!(circle.len() <= LONGEST_CIRCLE, "{} files name each other: {circle:?}", circle.len());
+        assert!(
+            circle.len() <= LONGEST_CIRCLE,
+            "{} files name each other, directly or through others: {circle:?}\nThey can only be read together, so at \
+             most {LONGEST_CIRCLE} may. Move what two of them share into a file that names neither",
+            circle.len()
+        );
     }
 }
 
@@ -234,7 +282,8 @@ fn folders_are_small_enough_to_be_read() {
     for file in files.iter().filter(|f| !f.with_extension("").to_string_lossy().ends_with("tests")) {
         *sizes.entry(file.parent().expect("it is in a folder")).or_default() += 1;
     }
-    assert!(sizes.values().all(|files| *files <= FULLEST_FOLDER), "{sizes:?}");
+    let full: Vec<_> = sizes.iter().filter(|(_, files)| **files > FULLEST_FOLDER).collect();
+    assert!(full.is_empty(), "divide by concept, into folders, what has more than {FULLEST_FOLDER} files: {full:?}");
 }
 
 /// The lines of a source file, by their numbers from 0, that have a part of a raw string, which has no place where it
@@ -295,7 +344,12 @@ fn no_line_is_wider_than_the_formatter_makes_code() {
             }
         }
     }
-    assert!(wide.is_empty(), "lines of more than {width} characters: {}", wide.join(", "));
+    assert!(
+        wide.is_empty(),
+        "lines of more than {width} characters: {}\nrustfmt leaves comments and texts as they are: break them, a text \
+         with \\ at the end of the line",
+        wide.join(", ")
+    );
 }
 
 #[test]
@@ -328,11 +382,22 @@ fn unsafe_code_stands_in_four_files_each_time_with_its_argument() {
             if !words.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == "unsafe") {
                 continue;
             }
-            assert!(allowed.contains(&file), "{}: {line}", file.display());
+            assert!(
+                allowed.contains(&file),
+                "{}:{}: unsafe code: {line}\nFour files alone may hold it, the list `allowed` of this test. Safe code \
+                 does, or a function of one of them",
+                file.display(),
+                n + 1
+            );
             // The argument is the comment above, which may take some lines.
             let above =
                 lines[..n].iter().rev().take_while(|l| l.starts_with("//")).any(|l| l.starts_with("// SAFETY:"));
-            assert!(above, "{}:{}: no argument above", file.display(), n + 1);
+            assert!(
+                above,
+                "{}:{}: unsafe code without an argument: a comment above it, `// SAFETY: ...`, says why it is sound",
+                file.display(),
+                n + 1
+            );
             uses += 1;
         }
     }
@@ -390,9 +455,20 @@ fn keys_of_strangers_are_hashed_with_a_seed() {
     files.retain(|f| !is_test(f) && !f.starts_with(root.join("vocab")));
     for file in files.iter().filter(|f| **f != root.join("util/seeded_hash.rs")) {
         for line in code(file) {
-            assert!(!line.contains("FxHasher") && !line.contains("FxBuildHasher"), "{}: {line}", file.display());
+            assert!(
+                !line.contains("FxHasher") && !line.contains("FxBuildHasher"),
+                "{}: {line}\nThis hash has no seed: use FxHashMap or FxHashSet, whose keys this test knows, or a \
+                 table of src/util/seeded_hash.rs",
+                file.display()
+            );
             for key in unseeded_keys(&line) {
-                assert!(numbers.contains(&key) || others.contains(&key), "{}: {line}", file.display());
+                assert!(
+                    numbers.contains(&key) || others.contains(&key),
+                    "{}: {line}\nA source of strangers could choose keys of the type {key} that collide: use a table \
+                     of src/util/seeded_hash.rs. If they are numbers of our own, name the type in `numbers` of this \
+                     test",
+                    file.display()
+                );
                 found += 1;
             }
         }

@@ -87,9 +87,11 @@ if TYPE_CHECKING:
         from_vllm,
         generate,
     )
+    from interlock.generators.call_arguments.sampling_options import UnusedSeedWarning
     from interlock.generators.prompts.trailing_blank import TrailingBlankWarning
     from interlock.generators.replies.budget_warnings import TightBudgetError, TightBudgetWarning
     from interlock.generators.replies.number_warnings import UnboundedNumberWarning
+    from interlock.integrations._cut_outputs import CutOutputWarning
     from interlock.log_probabilities import masked_logprobs
     from interlock.output_types import Grammar, InvalidOutputError, index_from_type
     from interlock.output_types.context_room import PromptTooLongError
@@ -110,6 +112,7 @@ __all__ = [
     "BudgetError",
     "CancelToken",
     "CancelledError",
+    "CutOutputWarning",
     "DetachedIndex",
     "Generator",
     "Grammar",
@@ -144,6 +147,7 @@ __all__ = [
     "UnknownKeywordWarning",
     "UnsatisfiableError",
     "UnsupportedError",
+    "UnusedSeedWarning",
     "Vocabulary",
     "VocabularyError",
     "__version__",
@@ -195,6 +199,7 @@ _LATE = {
     "PromptTooLongError": "interlock.output_types.context_room",
     "Refusal": "interlock.refusals",
     "refusal": "interlock.refusals",
+    "CutOutputWarning": "interlock.integrations._cut_outputs",
     "IncompleteTablesWarning": "interlock.core_methods.index_files",
     "TightBudgetError": "interlock.generators.replies.budget_warnings",
     "TightBudgetWarning": "interlock.generators.replies.budget_warnings",
@@ -202,6 +207,7 @@ _LATE = {
     "UnboundedNumberWarning": "interlock.generators.replies.number_warnings",
     "UnenforcedBoundWarning": "interlock.output_types.pydantic_models.unenforced_bounds",
     "PosixClassWarning": "interlock.posix_classes",
+    "UnusedSeedWarning": "interlock.generators.call_arguments.sampling_options",
     "UnicodeClassWarning": "interlock.pattern_hints",
     "UnknownKeywordWarning": "interlock.schema_hints",
     "RequestError": "interlock.tools.errors",

@@ -1,4 +1,4 @@
-"""Methods of ``Index`` that tell of slips in the names of their keyword arguments."""
+"""Methods of ``Index`` and ``Vocabulary`` that tell of slips in the names of their keyword arguments."""
 
 from __future__ import annotations
 
@@ -7,28 +7,29 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from interlock._core import Index
+from interlock._core import Index, Vocabulary
 from interlock.util.near_words import telling_slips
 
 __all__ = ["attach"]
 
 
 def attach() -> None:
-    """Let the methods of ``Index`` that people call with keywords tell of slips. It comes last: it wraps what others
-    have put there.
+    """Let the methods of ``Index`` and ``Vocabulary`` that people call with keywords tell of slips. It comes last: it
+    wraps what others have put there.
     """
     for name in ("from_regex", "from_choices", "from_grammar", "from_json_schema", "from_structural_tag", "from_tools"):
-        setattr(Index, name, classmethod(_of_class(name)))
+        setattr(Index, name, classmethod(_of_class(Index, name)))
+    for name in ("from_tokenizer", "from_file"):
+        setattr(Vocabulary, name, classmethod(_of_class(Vocabulary, name)))
     setattr(Index, "guide", telling_slips(Index.guide))  # noqa: B010
 
 
-def _of_class(name: str) -> Callable[..., Any]:
-    bound: Callable[..., Any] = getattr(Index, name)
+def _of_class(owner: type, name: str) -> Callable[..., Any]:
+    bound: Callable[..., Any] = getattr(owner, name)
     told = telling_slips(bound)
 
-    def method(cls: type[Index], /, *arguments: Any, **options: Any) -> Index:
-        index: Index = told(*arguments, **options)
-        return index
+    def method(cls: type, /, *arguments: Any, **options: Any) -> Any:
+        return told(*arguments, **options)
 
     functools.update_wrapper(method, getattr(bound, "__func__", bound))
     signature = inspect.signature(bound)

@@ -17,9 +17,11 @@ from interlock.generators.base import DEFAULT_MAX_TOKENS, Generator, TextType
 from interlock.generators.call_arguments.arguments import MISSING, check_prompt
 from interlock.generators.call_options import CallOptions
 from interlock.generators.local import LocalGenerator
+from interlock.generators.replies.completion import Completion
 from interlock.generators.stream import AsyncStream, Stream
 from interlock.output_types import InvalidOutputError
 from interlock.util.argument_types import require
+from interlock.util.near_words import telling_slips
 from interlock.util.quoting import quoted
 
 if TYPE_CHECKING:
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AsyncStream",
+    "Completion",
     "Generator",
     "LocalGenerator",
     "Stream",
@@ -45,6 +48,7 @@ __all__ = [
 T = TypeVar("T")
 
 
+@telling_slips
 def from_transformers(
     model: Any, tokenizer: Any = MISSING, *, whitespace: str = "spaced", chat: bool | None = None
 ) -> TransformersGenerator:
@@ -85,6 +89,7 @@ def from_transformers(
     return TransformersGenerator(model, tokenizer, whitespace=whitespace, chat=chat)
 
 
+@telling_slips
 def from_llama_cpp(llama: Any, *, whitespace: str = "spaced", chat: bool | None = None) -> LlamaCppGenerator:
     """A generator of a ``llama_cpp.Llama``.
 
@@ -104,6 +109,7 @@ def from_llama_cpp(llama: Any, *, whitespace: str = "spaced", chat: bool | None 
     return LlamaCppGenerator(llama, whitespace=whitespace, chat=chat)
 
 
+@telling_slips
 def from_mlx_lm(
     model: Any, tokenizer: Any = MISSING, *, whitespace: str = "spaced", chat: bool | None = None
 ) -> MlxLmGenerator:
@@ -129,6 +135,7 @@ def from_mlx_lm(
     return MlxLmGenerator(model, tokenizer, whitespace=whitespace, chat=chat)
 
 
+@telling_slips
 def from_vllm(llm: Any, *, chat: bool | None = None) -> VllmGenerator:
     """A generator of vLLM's offline ``LLM`` object, which enforces the output with the backend that it was made with.
 
@@ -147,6 +154,7 @@ def from_vllm(llm: Any, *, chat: bool | None = None) -> VllmGenerator:
     return VllmGenerator(llm, chat=chat)
 
 
+@telling_slips
 def from_openai(
     client: Any, model: str, *, server: Literal["openai", "vllm", "sglang"] = "openai"
 ) -> OpenAIGenerator | AsyncOpenAIGenerator:
@@ -239,6 +247,7 @@ def generate(
     max_tokens: int = ...,
     stream: bool = ...,
     errors: Literal["raise", "return"] = ...,
+    details: bool = ...,
     **options: Unpack[CallOptions],
 ) -> Any: ...
 def generate(

@@ -7,8 +7,9 @@ import inspect
 from typing import Any, Literal, TypeVar, Unpack, overload
 
 from interlock.generators.call_arguments.arguments import DEFAULT_MAX_TOKENS, MISSING
+from interlock.generators.call_arguments.call_types import Batch, Chat, TextType
 from interlock.generators.call_options import CallOptions
-from interlock.generators.call_types import Batch, Chat, TextType
+from interlock.generators.replies.completion import Completion
 from interlock.generators.stream import Stream
 from interlock.output_types import InvalidOutputError
 
@@ -132,12 +133,33 @@ class AwaitedCalls:
     @overload
     async def agenerate(
         self,
+        prompt: Chat,
+        output_type: type[T],
+        *,
+        details: Literal[True],
+        max_tokens: int = ...,
+        **options: Unpack[CallOptions],
+    ) -> Completion[T]: ...
+    @overload
+    async def agenerate(
+        self,
+        prompt: Batch,
+        output_type: type[T],
+        *,
+        details: Literal[True],
+        max_tokens: int = ...,
+        **options: Unpack[CallOptions],
+    ) -> list[Completion[T]]: ...
+    @overload
+    async def agenerate(
+        self,
         prompt: Any,
         output_type: Any = ...,
         *,
         max_tokens: int = ...,
         stream: bool = ...,
         errors: Literal["raise", "return"] = ...,
+        details: bool = ...,
         **options: Unpack[CallOptions],
     ) -> Any: ...
     async def agenerate(

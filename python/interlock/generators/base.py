@@ -3,39 +3,34 @@
 from __future__ import annotations
 
 import copy
-import dataclasses
-import re
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal, TypeVar, Unpack, overload
 
 from interlock._core import ArgumentError, Vocabulary
-from interlock.ascii_patterns import as_ascii
 from interlock.generators.awaited_calls import AwaitedCalls
 from interlock.generators.call_arguments.arguments import (
     DEFAULT_MAX_TOKENS,
     MISSING,
     Prompt,
     check_max_tokens,
-    check_options,
     check_prompt,
     is_batch,
     refuse_more,
     refuse_of_calls,
 )  # fmt: skip
-from interlock.generators.call_arguments.json_blanks import check_whitespace, take_whitespace, with_whitespace
+from interlock.generators.call_arguments.call_types import Batch, Chat, TextType
 from interlock.generators.call_arguments.public_names import PublicNames
-from interlock.generators.call_arguments.sampling_options import plain_numbers, warn_unused_seed
 from interlock.generators.call_options import CallOptions
-from interlock.generators.call_types import Batch, Chat, TextType
 from interlock.generators.error_advice import advice
+from interlock.generators.prepared_calls import KEPT, PreparedCalls
 from interlock.generators.prompts.described_prompt import described, described_rows, take_describe
-from interlock.generators.recently_used import RecentlyUsed
 from interlock.generators.replies.attempts import Asking, asked, take_attempts
+from interlock.generators.replies.completion import Completion, take_details
 from interlock.generators.replies.finished_items import element_reader
-from interlock.generators.replies.stop_texts import check_stop, cut_texts, up_to_stop, with_stop
-from interlock.generators.replies.typed_rows import prepared_rows, rows_by_type
-from interlock.generators.replies.validation_context import in_context, reads_in_context
+from interlock.generators.replies.stop_texts import cut_texts, up_to_stop
+from interlock.generators.replies.typed_rows import rows_by_type
+from interlock.generators.replies.validation_context import reads_in_context
 from interlock.generators.replies.values import (
     batch_values,
     check_errors,
@@ -45,19 +40,15 @@ from interlock.generators.replies.values import (
     rows_of_batch,
 )  # fmt: skip
 from interlock.generators.stream import Stream
-from interlock.output_types import InvalidOutputError, OutputType, output_type_of
-from interlock.pattern_hints import warn_unicode_classes
+from interlock.output_types import InvalidOutputError, OutputType
 from interlock.util.argument_types import require
 
 __all__ = ["DEFAULT_MAX_TOKENS", "KEPT", "Generator", "TextType"]
 
 T = TypeVar("T")
 
-KEPT = 256
-"""Types, and indexes of them, that a generator keeps."""
 
-
-class Generator(AwaitedCalls, PublicNames, ABC):
+class Generator(AwaitedCalls, PreparedCalls, PublicNames, ABC):
     """A model that answers with values of Python types. Call it with a prompt and an output type.
 
     ``generator(prompt, User)`` returns a ``User``. A prompt is a text or a list of messages; a list of prompts makes a
@@ -67,20 +58,10 @@ class Generator(AwaitedCalls, PublicNames, ABC):
     Made by ``from_transformers``, ``from_llama_cpp``, ``from_mlx_lm``, ``from_vllm`` and ``from_openai``.
     """
 
-    #: What the backend is called in errors.
-    backend: str = ""
     #: The attribute that is the model.
     holds_model_as = "model"
-    # Servers' engines have rules of their own for classes of characters, and choose the blanks of JSON.
-    _makes_masks = False
     # Whether what one thread has begun to read cannot be read or closed by another.
     _reads_in_one_thread = False
-    #: Whether a text is what the user says in a chat, as the generator was told.
-    _chat: bool | None = None
-
-    def __init__(self, *, whitespace: str = "spaced") -> None:
-        self._whitespace = check_whitespace(whitespace)
-        self._types = RecentlyUsed[OutputType[Any]](KEPT)
 
     # The first overloads are for one prompt, the next for a list of prompts, then the same with
     # ``errors="return"``, and the last for streams.
@@ -195,12 +176,33 @@ class Generator(AwaitedCalls, PublicNames, ABC):
     @overload
     def __call__(
         self,
+        prompt: Chat,
+        output_type: type[T],
+        *,
+        details: Literal[True],
+        max_tokens: int = ...,
+        **options: Unpack[CallOptions],
+    ) -> Completion[T]: ...
+    @overload
+    def __call__(
+        self,
+        prompt: Batch,
+        output_type: type[T],
+        *,
+        details: Literal[True],
+        max_tokens: int = ...,
+        **options: Unpack[CallOptions],
+    ) -> list[Completion[T]]: ...
+    @overload
+    def __call__(
+        self,
         prompt: Any,
         output_type: Any = ...,
         *,
         max_tokens: int = ...,
         stream: bool = ...,
         errors: Literal["raise", "return"] = ...,
+        details: bool = ...,
         **options: Unpack[CallOptions],
     ) -> Any: ...
     def __call__(
@@ -235,6 +237,9 @@ class Generator(AwaitedCalls, PublicNames, ABC):
         ``attempts`` is how often the model is asked, by default once: where an answer is an ``InvalidOutputError``, it
         is asked again, and messages then say what was wrong.
 
+        ``details=True`` returns a ``Completion``: the value with its text, its tokens, how many there are of them and
+        of the prompt's, and why it ended; in a batch one for each prompt.
+
         ``context`` is what validators of a pydantic class find as ``info.context``.
 
         ``describe=True`` puts ``interlock.describe(output_type)`` in front of the prompt, where the model reads what it
@@ -256,11 +261,12 @@ class Generator(AwaitedCalls, PublicNames, ABC):
             return self.batch(prompt, output_type, max_tokens=max_tokens, errors=errors, **options)
         is_described = take_describe(options)
         max_tokens = check_max_tokens(max_tokens)
-        attempts = take_attempts(options)
+        attempts, is_detailed = take_attempts(options), take_details(options)
         output = self._prepared(output_type, max_tokens, options)
         with advice(max_tokens):
             rows = [described(prompt, output, is_described)]
-            asking = asked(rows, [output], max_tokens, options, attempts, self._reads_as_chat(options.get("chat")))
+            is_chat = self._reads_as_chat(options.get("chat"))
+            asking = asked(rows, [output], max_tokens, options, attempts, is_chat, is_detailed)
             values = self._values(asking, max_tokens)
         return raised_or_returned(values[0], errors)
 
@@ -310,10 +316,21 @@ class Generator(AwaitedCalls, PublicNames, ABC):
     def batch(
         self,
         prompts: Sequence[Prompt],
+        output_type: type[T],
+        *,
+        details: Literal[True],
+        max_tokens: int = ...,
+        **options: Unpack[CallOptions],
+    ) -> list[Completion[T]]: ...
+    @overload
+    def batch(
+        self,
+        prompts: Sequence[Prompt],
         output_type: Any = ...,
         *,
         max_tokens: int = ...,
         errors: Literal["raise", "return"] = ...,
+        details: bool = ...,
         **options: Unpack[CallOptions],
     ) -> list[Any]: ...
     def batch(
@@ -342,11 +359,12 @@ class Generator(AwaitedCalls, PublicNames, ABC):
             raise ArgumentError("batch takes a list of prompts; call the generator itself with a single one")
         is_described = take_describe(options)
         max_tokens = check_max_tokens(max_tokens)
-        attempts = take_attempts(options)
+        attempts, is_detailed = take_attempts(options), take_details(options)
         outputs = self._prepared_rows(prompts, output_type, max_tokens, options)
         with advice(max_tokens), named_rows():
             rows = described_rows(prompts, outputs, is_described)
-            asking = asked(rows, outputs, max_tokens, options, attempts, self._reads_as_chat(options.get("chat")))
+            is_chat = self._reads_as_chat(options.get("chat"))
+            asking = asked(rows, outputs, max_tokens, options, attempts, is_chat, is_detailed)
             values = self._values(asking, max_tokens)
         return batch_values(values, errors)
 
@@ -412,68 +430,6 @@ class Generator(AwaitedCalls, PublicNames, ABC):
         other = copy.copy(self)
         setattr(other, self.holds_model_as, model)
         return other
-
-    def output_type(self, output_type: Any, on_unsupported: Literal["error", "warn"] = "error") -> OutputType[Any]:
-        """The output type behind a Python type, from the cache where it was used before."""
-        key = (type(output_type), output_type, on_unsupported)
-        try:
-            hash(key)
-        except TypeError:
-            return self._made(output_type, on_unsupported)
-        return self._types.get_or_make(key, lambda: self._made(output_type, on_unsupported))
-
-    def _made(self, output_type: Any, on_unsupported: Literal["error", "warn"]) -> OutputType[Any]:
-        if self._makes_masks and isinstance(output_type, re.Pattern) and isinstance(output_type.pattern, str):
-            output_type = as_ascii(output_type)
-        made = output_type_of(output_type, on_unsupported)
-        if isinstance(output_type, re.Pattern):
-            warn_unicode_classes(output_type)
-        if isinstance(output_type, OutputType) or made.whitespace == self._whitespace:
-            return made
-        return dataclasses.replace(made, whitespace=self._whitespace)
-
-    def _prepared(self, output_type: Any, max_tokens: Any, options: dict[str, Any]) -> OutputType[Any]:
-        """Everything that can be wrong before a model is asked. What concerns the type is taken out of ``options``."""
-        max_tokens = check_max_tokens(max_tokens)
-        on_unsupported: Any = options.pop("on_unsupported", None)
-        context = options.pop("context", None)
-        stop = check_stop(options.pop("stop", None))
-        whitespace = take_whitespace(options) if self._makes_masks else None
-        self._check_options(options)
-        options |= plain_numbers(options)
-        if options.get("seed") is not None and self._is_greedy(options):
-            warn_unused_seed()
-        made = self.output_type(output_type, "error" if on_unsupported is None else on_unsupported)
-        return in_context(with_stop(with_whitespace(made, whitespace), stop), context)
-
-    def _prepared_rows(
-        self, prompts: Sequence[Any], output_type: Any, max_tokens: int, options: dict[str, Any]
-    ) -> list[OutputType[Any]]:
-        """The same for each prompt of a batch."""
-        return prepared_rows(self._prepared, output_type, len(prompts), max_tokens, options)
-
-    def _reads_as_chat(self, chat: bool | None) -> bool:
-        """Whether a prompt that is a text is what the user says in a chat. ``chat`` of the call says so, or else that
-        of the generator; where neither says anything, it is one if the model has a chat template.
-        """
-        chosen = self._chat if chat is None else chat
-        return self._has_chat_template() if chosen is None else bool(chosen)
-
-    def _has_chat_template(self) -> bool:
-        return True
-
-    def _is_greedy(self, options: Mapping[str, Any]) -> bool:
-        """Whether a call with these options is known to make no random choices."""
-        return options.get("temperature") == 0
-
-    def _check_options(self, options: Mapping[str, Any]) -> None:
-        known = self._option_names()
-        if known is not None:
-            check_options(options, known, self.backend)
-
-    def _option_names(self) -> Collection[str] | None:
-        """The keywords that calls may have; ``None`` leaves checking them to the backend."""
-        return None
 
     @abstractmethod
     def _texts(

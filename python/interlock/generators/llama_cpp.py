@@ -18,8 +18,9 @@ from interlock.generators.local import Constraining, LocalGenerator
 from interlock.generators.prompts.chat_content import messages_for
 from interlock.generators.prompts.model_turns import TurnPieces, turns_of
 from interlock.generators.prompts.prefill import chat_up_to_prefill
+from interlock.generators.replies.completion import Known, read
 from interlock.generators.replies.stop_texts import up_to_stop
-from interlock.generators.replies.values import about_row, text_or_error
+from interlock.generators.replies.values import about_row
 from interlock.integrations._prefilled import PrefilledIndex
 from interlock.integrations.llama_cpp import constrained, vocabulary_from_llama
 from interlock.integrations.llama_cpp._model import check_llama
@@ -149,9 +150,10 @@ class LlamaCppGenerator(LocalGenerator):
         max_tokens: int,
         options: dict[str, Any],
         written: list[str],
-        reasons: list[str],
+        ends: list[Known],
     ) -> Any:
-        """The chunks of an answer; ``written`` has their texts so far, and ``reasons`` takes why it ended.
+        """The chunks of an answer; ``written`` has their texts so far, and ``ends`` takes what is known
+        when it has ended.
         ``prompt_ids`` are those of a chat that ends with a prefill.
         """
         chat, on_tight = options.pop("chat", None), options.pop("on_tight", None)
@@ -160,7 +162,9 @@ class LlamaCppGenerator(LocalGenerator):
             whole = self._with_last(index, tokens, written)
             room = self.context_room(prompt_tokens, max_tokens)
             self.check_budget_of_one(index, whole, max_tokens, on_tight, room)
-            reasons.append(self.finish_reason(index, whole, max_tokens, room))
+            reason = self.finish_reason(index, whole, max_tokens, room)
+            new = [token for token in whole if token not in self.vocabulary.eos_token_ids]
+            ends.append(Known(new, prompt_tokens, len(new), None, reason))
 
         as_chat = not prompt_ids and (not isinstance(prompt, str) or self._reads_as_chat(chat))
         if prompt_ids:
@@ -222,15 +226,21 @@ class LlamaCppGenerator(LocalGenerator):
         texts = []
         for i, prompt in enumerate(prompts):
             with about_row(i):
-                pieces = self._pieces(prompt, output, max_tokens, options)
-            texts.append(text_or_error(up_to_stop(pieces, output, prompt)))
+                ends: list[Known] = []
+                pieces = self._begun(prompt, output, max_tokens, options, ends)
+            texts.append(read(up_to_stop(pieces, output, prompt), ends))
         return texts
 
     def _pieces(
         self, prompt: Prompt, output: OutputType[Any], max_tokens: int, options: dict[str, Any]
     ) -> Iterator[str]:
+        return self._begun(prompt, output, max_tokens, options, [])
+
+    def _begun(
+        self, prompt: Prompt, output: OutputType[Any], max_tokens: int, options: dict[str, Any], ends: list[Known]
+    ) -> Iterator[str]:
+        """The same; ``ends`` takes what is known of the output when it has ended."""
         written: list[str] = []
-        reasons: list[str] = []
         turns = turns_of(self.llama)
         prompt_ids = self._prefilled_ids(prompt)
         index = self._index_behind(prompt, prompt_ids, output)
@@ -239,12 +249,12 @@ class LlamaCppGenerator(LocalGenerator):
         with turns.turn() if self._reads_at_once() else contextlib.nullcontext():
             if self._reads_at_once():
                 forget()
-            chunks = self._answer(prompt, prompt_ids, index, max_tokens, dict(options), written, reasons)
+            chunks = self._answer(prompt, prompt_ids, index, max_tokens, dict(options), written, ends)
             if self._reads_at_once():
-                pieces = TurnPieces(turns, _texts_of(chunks, written, reasons))
+                pieces = TurnPieces(turns, _texts_of(chunks, written, ends))
                 turns.begin(pieces)
             else:
-                texts = _texts_of(chunks, written, reasons, forget)
+                texts = _texts_of(chunks, written, ends, forget)
                 prefill = index.text if isinstance(index, PrefilledIndex) else ""
                 pieces = TurnPieces(turns, _behind(prefill, texts) if prefill else texts)
         return pieces
@@ -275,7 +285,7 @@ def _nothing() -> None:
 
 
 def _texts_of(
-    chunks: Iterator[Any], written: list[str], reasons: list[str], begin: Callable[[], object] = _nothing
+    chunks: Iterator[Any], written: list[str], ends: list[Known], begin: Callable[[], object] = _nothing
 ) -> Generator[str, None, str | None]:
     """The texts of the chunks, which ``written`` keeps; at last why they ended. ``begin`` is called before them."""
     begin()
@@ -289,7 +299,7 @@ def _texts_of(
         if not found or written:
             raise
         raise ContextRoom(int(found[1]), int(found[2]), 0).error() from None
-    return reasons[-1] if reasons else None
+    return ends[-1].finish_reason if ends else None
 
 
 def _behind(prefill: str, texts: Generator[str, None, str | None]) -> Generator[str, None, str | None]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
 from interlock._core import ArgumentError, Index, Vocabulary
+from interlock._recipe import byte_vocabulary
 from interlock.generators.base import KEPT, Generator, TextType
 from interlock.generators.call_arguments.arguments import (
     DEFAULT_MAX_TOKENS,
@@ -18,6 +19,7 @@ from interlock.generators.call_arguments.arguments import (
     is_batch,
     refuse_of_calls,
 )  # fmt: skip
+from interlock.generators.call_arguments.json_blanks import with_whitespace
 from interlock.generators.call_arguments.prefill_text import prefill_of
 from interlock.generators.call_options import CallOptions, SamplingOptions
 from interlock.generators.error_advice import advice
@@ -33,6 +35,7 @@ from interlock.output_types import InvalidOutputError, OutputType
 
 if TYPE_CHECKING:
     from interlock.generators.generation_trace import GenerationTrace
+    from interlock.generators.replies.repeated_calls import OnRepeat
     from interlock.generators.tool_rounds import OnError, ToolAnswer
     from interlock.programs import Program
     from interlock.programs.cached_model import CachedModel
@@ -87,7 +90,13 @@ class LocalGenerator(BudgetChecks, Generator):
         """What constrains an output behind a prompt: the index, or behind a prefill the rest of its outputs.
         ``ArgumentError`` for a prefill that begins no output.
         """
-        return prefilled(self.index(output), prefill_of(prompt), prompt_ids, f"value of {output.name}")
+
+        def with_blanks(whitespace: str) -> Index:
+            return with_whitespace(output, whitespace).index(byte_vocabulary())
+
+        blanks = with_blanks if output.kind == "json_schema" else None
+        what = f"value of {output.name}"
+        return prefilled(self.index(output), prefill_of(prompt), prompt_ids, what, with_blanks=blanks)
 
     @abstractmethod
     def _new_cached_model(self) -> CachedModel:
@@ -232,6 +241,7 @@ class LocalGenerator(BudgetChecks, Generator):
         format: str | ToolFormat | Mapping[str, Any] = "auto",
         parallel: bool = True,
         on_error: OnError = "tell",
+        on_repeat: OnRepeat = "tell",
         **options: Unpack[SamplingOptions],
     ) -> ToolAnswer:
         """The answer to ``prompt`` of a model that may call functions. Those that it calls are run, their results are
@@ -251,6 +261,9 @@ class LocalGenerator(BudgetChecks, Generator):
         * ``on_error``: what becomes of an exception of a function, and of arguments that its types refuse. ``"tell"``
           gives the model ``{"error": "KeyError: 'nope'"}`` as the result; ``"raise"`` lets it through; a function of
           the call and the exception returns what the model is told.
+        * ``on_repeat``: what becomes of a call that the model made in the turn before, with the same arguments.
+          ``"tell"`` does not run it again, and tells the model so as its result; ``"run"`` runs it, for functions that
+          return something else each time; ``"raise"`` is an ``InvalidOutputError``.
         * ``options`` are those of sampling.
 
         ``ArgumentError`` for tools that nothing runs, ``RequestError`` for what is no tool, ``ToolFormatError`` where
@@ -265,7 +278,18 @@ class LocalGenerator(BudgetChecks, Generator):
 
         given: dict[str, Any] = dict(options)
         return answer_with_tools(
-            self, prompt, tools, functions, max_tokens, max_rounds, tool_choice, format, parallel, on_error, given
+            self,
+            prompt,
+            tools,
+            functions,
+            max_tokens,
+            max_rounds,
+            tool_choice,
+            format,
+            parallel,
+            on_error,
+            on_repeat,
+            given,
         )
 
     def program(self, prompt: Prompt = "", *, chat: bool | None = None, **sampling: Unpack[SamplingOptions]) -> Program:

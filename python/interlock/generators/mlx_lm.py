@@ -16,8 +16,9 @@ from interlock.generators.call_arguments.prefill_text import prefill_of
 from interlock.generators.local import Constraining, LocalGenerator
 from interlock.generators.prompts.chat_content import templated
 from interlock.generators.prompts.prefill import templated_up_to_prefill
+from interlock.generators.replies.completion import Known, read
 from interlock.generators.replies.stop_texts import up_to_stop
-from interlock.generators.replies.values import about_row, text_or_error
+from interlock.generators.replies.values import about_row
 from interlock.integrations._prefilled import PrefilledIndex
 from interlock.integrations.mlx_lm import GuideLogitsProcessor, vocabulary_from_mlx
 from interlock.output_types import InvalidOutputError, OutputType
@@ -98,13 +99,20 @@ class MlxLmGenerator(LocalGenerator):
         texts = []
         for i, prompt in enumerate(prompts):
             with about_row(i):
-                pieces = self._pieces(prompt, output, max_tokens, options)
-            texts.append(text_or_error(up_to_stop(pieces, output, prompt)))
+                ends: list[Known] = []
+                pieces = self._begun(prompt, output, max_tokens, options, ends)
+            texts.append(read(up_to_stop(pieces, output, prompt), ends))
         return texts
 
     def _pieces(
         self, prompt: Prompt, output: OutputType[Any], max_tokens: int, options: dict[str, Any]
     ) -> Iterator[str]:
+        return self._begun(prompt, output, max_tokens, options, [])
+
+    def _begun(
+        self, prompt: Prompt, output: OutputType[Any], max_tokens: int, options: dict[str, Any], ends: list[Known]
+    ) -> Iterator[str]:
+        """The same; ``ends`` takes what is known of the output when it has ended."""
         options = dict(options)
         seed, chat = options.pop("seed", None), options.pop("chat", None)
         ids = self.encode(prompt, chat)
@@ -113,7 +121,7 @@ class MlxLmGenerator(LocalGenerator):
         index = self._index_behind(prompt, ids, output)
         # What is impossible is said now; what the context has no room for, where the prompt is read.
         index.guide(max_tokens=max_tokens)
-        return self._written(ids, index, max_tokens, seed, options)
+        return self._written(ids, index, max_tokens, seed, options, ends)
 
     def _written(
         self,
@@ -122,6 +130,7 @@ class MlxLmGenerator(LocalGenerator):
         max_tokens: int,
         seed: int | None,
         options: dict[str, Any],
+        ends: list[Known],
     ) -> Generator[str, None, str]:
         from mlx_lm import stream_generate
         from mlx_lm.sample_utils import make_sampler
@@ -159,10 +168,21 @@ class MlxLmGenerator(LocalGenerator):
             taken.append(token)
             text = decoder.decode(self.vocabulary.decode([token]))
             if text:
-                yield text
+                try:
+                    yield text
+                except GeneratorExit:
+                    # A text that ends free text has come.
+                    ends.append(self._known(ids, taken, "stop"))
+                    raise
         mask.check(taken)
         self.check_budget_of_one(index, taken[len(ids) :], max_tokens, on_tight, room)
-        return self.finish_reason(index, taken[len(ids) :], max_tokens, room)
+        reason = self.finish_reason(index, taken[len(ids) :], max_tokens, room)
+        ends.append(self._known(ids, taken, reason))
+        return reason
+
+    def _known(self, ids: list[int], taken: list[int], reason: str) -> Known:
+        new = [token for token in taken[len(ids) :] if token not in self.vocabulary.eos_token_ids]
+        return Known(new, len(ids), len(new), None, reason)
 
 
 class _OwnDraws:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import inspect
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from collections.abc import Generator as Pieces
@@ -27,6 +28,7 @@ from interlock.generators.call_options import CallOptions
 from interlock.generators.error_advice import advice
 from interlock.generators.prompts.described_prompt import described, described_rows, take_describe
 from interlock.generators.replies.attempts import Asking, asked, take_attempts
+from interlock.generators.replies.completion import Known, take_details, written
 from interlock.generators.replies.finished_items import element_reader
 from interlock.generators.replies.reply_check import ReplyCheck
 from interlock.generators.replies.validation_context import reads_in_context
@@ -127,7 +129,8 @@ class _Requests(Generator):
         if refusal:
             said = f"the model refuses to answer: {shortened(refusal, _LONGEST_REFUSAL)}"
             raise _with_reason(InvalidOutputError(said, refusal), choice.finish_reason)
-        return self._finished(choice.message.content or "", choice.finish_reason, request, output, max_tokens)
+        text = self._finished(choice.message.content or "", choice.finish_reason, request, output, max_tokens)
+        return written(text, functools.partial(_known, answer))
 
     def _finished(
         self, text: str, reason: str | None, request: Request, output: OutputType[Any], max_tokens: int
@@ -229,11 +232,13 @@ class AsyncOpenAIGenerator(_Requests):
             return await self.batch(prompt, output_type, max_tokens=max_tokens, errors=errors, **options)
         is_described = take_describe(options)
         max_tokens = check_max_tokens(max_tokens)
-        attempts = take_attempts(options)
+        attempts, is_detailed = take_attempts(options), take_details(options)
         output = self._prepared(output_type, max_tokens, options)
         with advice(max_tokens):
             rows = [described(prompt, output, is_described)]
-            values = await self._awaited(asked(rows, [output], max_tokens, options, attempts), max_tokens)
+            values = await self._awaited(
+                asked(rows, [output], max_tokens, options, attempts, is_detailed=is_detailed), max_tokens
+            )
         return raised_or_returned(values[0], errors)
 
     async def batch(  # type: ignore[override]
@@ -254,11 +259,13 @@ class AsyncOpenAIGenerator(_Requests):
             raise ArgumentError("batch takes a list of prompts; call the generator itself with a single one")
         is_described = take_describe(options)
         max_tokens = check_max_tokens(max_tokens)
-        attempts = take_attempts(options)
+        attempts, is_detailed = take_attempts(options), take_details(options)
         outputs = self._prepared_rows(prompts, output_type, max_tokens, options)
         with advice(max_tokens), named_rows():
             rows = described_rows(prompts, outputs, is_described)
-            values = await self._awaited(asked(rows, outputs, max_tokens, options, attempts), max_tokens)
+            values = await self._awaited(
+                asked(rows, outputs, max_tokens, options, attempts, is_detailed=is_detailed), max_tokens
+            )
         return batch_values(values, errors)
 
     async def _awaited(self, asking: Asking, max_tokens: int) -> list[Any]:
@@ -341,6 +348,21 @@ def _with_reason(error: InvalidOutputError, reason: str | None) -> InvalidOutput
     """``error`` with why the server stopped."""
     error.finish_reason = reason
     return error
+
+
+def _known(answer: Any) -> Known:
+    """What a server says of an output besides its text."""
+    choice, usage = answer.choices[0], getattr(answer, "usage", None)
+    tokens = getattr(getattr(choice, "logprobs", None), "content", None)
+    # vLLM names the tokens where the body has return_token_ids.
+    ids = getattr(choice, "token_ids", None)
+    return Known(
+        None if ids is None else list(ids),
+        getattr(usage, "prompt_tokens", None),
+        getattr(usage, "completion_tokens", None),
+        None if tokens is None else [float(one.logprob) for one in tokens],
+        choice.finish_reason,
+    )
 
 
 def _piece(chunk: Any) -> tuple[str, str | None]:

@@ -23,9 +23,11 @@ from interlock.generators.call_arguments.arguments import (
     is_batch,
 )
 from interlock.generators.call_arguments.prefill_text import prefill_of
+from interlock.generators.call_arguments.tool_loop_names import check_names
 from interlock.generators.prompts.chat_content import templated
 from interlock.generators.prompts.prefill import prefilled, templated_up_to_prefill
 from interlock.generators.prompts.system_texts import shows_tools, with_system_text
+from interlock.generators.replies.repeated_calls import TOLD, OnRepeat, RepeatedCalls, check_on_repeat
 from interlock.generators.tool_callables import Read, callables_of
 from interlock.output_types.function_calls import FunctionCall
 from interlock.tools import Call, ToolFormat, ToolFormatError, detect_format, tool_format, tools_of
@@ -52,7 +54,8 @@ class ToolAnswer:
     text: str
     """The answer, without reasoning and calls."""
     calls: list[tuple[FunctionCall[Any], Any]]
-    """The calls in turn, each with what its function returned, or what the model was told of its error."""
+    """The calls in turn, each with what its function returned, or what the model was told of its error,
+    or of a call that it repeated."""
     messages: list[dict[str, Any]]
     """The whole chat: what was given, calls, results, and the answer. It can go on: add what the user says next."""
     finish_reason: str
@@ -70,10 +73,12 @@ def answer_with_tools(
     format: str | ToolFormat | Mapping[str, Any],
     parallel: bool,
     on_error: OnError,
+    on_repeat: OnRepeat,
     options: dict[str, Any],
 ) -> ToolAnswer:
     """See ``LocalGenerator.tool_loop``."""
     check_prompt(prompt, options)
+    check_names(options, gen._option_names() or ())
     if is_batch(prompt):
         raise ArgumentError("a tool loop has one prompt: a text or a list of messages")
     for name in ("stop", "whitespace"):
@@ -87,12 +92,14 @@ def answer_with_tools(
     require(parallel=(parallel, "flag"))
     if not (callable(on_error) or on_error in ("raise", "tell")):
         raise ArgumentError(f'on_error is "tell", "raise", or a function of the call and the exception: {on_error!r}')
+    check_on_repeat(on_repeat)
     known = callables_of(tools, functions)
     writer = gen._chats()
     form = detect_format(writer) if format == "auto" else tool_format(format)
     chat = _Chat(gen, writer, list(tools), form)
     messages = [dict(message) for message in as_messages(prompt)]
     done: list[tuple[FunctionCall[Any], Any]] = []
+    repeated = RepeatedCalls(on_repeat)
     choice = tool_choice
     for asked in range(max_rounds + 1):
         if asked == max_rounds:
@@ -115,7 +122,9 @@ def answer_with_tools(
         calls = [event.call for event in events if isinstance(event, CallEnded)]
         if not calls:
             break
-        made = [_run(known, call, on_error) for call in calls]
+        earlier = [repeated.earlier(call, raw) for call in calls]
+        made = [(one, TOLD) if one else _run(known, call, on_error) for call, one in zip(calls, earlier)]
+        repeated.keep(zip(calls, (call for call, _ in made)))
         done += made
         messages += chat.turns(calls, [returned for _, returned in made], text, raw)
         choice = "auto"

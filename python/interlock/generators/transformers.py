@@ -20,6 +20,7 @@ from interlock.generators.call_arguments.tokenizer_match import check_tokenizer
 from interlock.generators.local import Constraining, LocalGenerator
 from interlock.generators.prompts.chat_content import templated
 from interlock.generators.prompts.prefill import templated_up_to_prefill
+from interlock.generators.replies.completion import Known, written
 from interlock.generators.replies.stop_texts import first_stop
 from interlock.generators.replies.values import about_row
 from interlock.integrations._prefilled import PrefilledIndex
@@ -41,7 +42,7 @@ _NO_VALUES = "a generator returns values; gen.trace(prompt, output_type).steps h
 _REFUSED = {
     "output_scores": _NO_VALUES,
     "output_logits": _NO_VALUES,
-    "return_dict_in_generate": "a generator returns values; call model.generate for scores",
+    "return_dict_in_generate": "details=True returns tokens and counts; call model.generate for scores",
     "custom_generate": "the generator brings its own loop",
     "streamer": "pass stream=True",
 }
@@ -148,13 +149,19 @@ class TransformersGenerator(LocalGenerator):
         asked = {**options, "stop": outputs[0].stop} if outputs[0].stop else dict(options)
         made = dict(zip(rows, self._generated(list(rows.values()), chosen, max_tokens, asked)))
         room = self.context_room(max(map(len, rows.values())), max_tokens)
-        written = [made.get(i) for i in range(len(prompts))]
+        written_ids = [made.get(i) for i in range(len(prompts))]
         for index in {id(index): index for index in chosen}.values():
-            own_rows = [row if indexes[i] is index else None for i, row in enumerate(written)]
+            own_rows = [row if indexes[i] is index else None for i, row in enumerate(written_ids)]
             refused |= self.check_budget(index, own_rows, max_tokens, options.get("on_tight"), room)
-        whole = [[*index.guide().tokens, *(row or ())] for index, row in zip(indexes, written)]
+        whole = [[*index.guide().tokens, *(row or ())] for index, row in zip(indexes, written_ids)]
+
+        def known(i: int) -> Known:
+            ids = written_ids[i] or []
+            reason = self.finish_reason(indexes[i], ids, max_tokens, room)
+            return Known(ids, len(rows[i]), len(ids), None, reason)
+
         texts = (self.vocabulary.decode(ids).decode("utf-8", "replace") for ids in whole)
-        return [refused.get(i, text) for i, text in enumerate(texts)]
+        return [refused.get(i) or written(text, functools.partial(known, i)) for i, text in enumerate(texts)]
 
     def _token_ids(
         self, prompt: Prompt, output: OutputType[Any], max_tokens: int, options: dict[str, Any]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Collection, Iterator
 from typing import Any
@@ -12,6 +13,7 @@ from interlock.generators.call_arguments.arguments import Prompt, as_messages
 from interlock.generators.call_arguments.model_arguments import no_model
 from interlock.generators.call_arguments.prefill_text import prefill_of
 from interlock.generators.prompts.server_prefill import rest_of
+from interlock.generators.replies.completion import Known, written
 from interlock.generators.replies.reply_check import ReplyCheck
 from interlock.generators.replies.values import about_row, rows_of_batch
 from interlock.generators.server_requests import structured_fields
@@ -94,10 +96,11 @@ class VllmGenerator(Generator):
 
         def text_of(answer: Any, prefill: str) -> str | InvalidOutputError:
             try:
-                return check(self._whole(answer.outputs[0], output, max_tokens, prefill), output.parse)
+                text = check(self._whole(answer.outputs[0], output, max_tokens, prefill), output.parse)
             except InvalidOutputError as error:
                 error.finish_reason = answer.outputs[0].finish_reason
                 return error
+            return written(text, functools.partial(_known, answer))
 
         return [text_of(answer, prefill or "") for answer, prefill in zip(answers, prefills)]
 
@@ -130,3 +133,20 @@ class VllmGenerator(Generator):
         self, prompt: Prompt, output: OutputType[Any], max_tokens: int, options: dict[str, Any]
     ) -> Iterator[str]:
         raise ArgumentError("vLLM's offline LLM does not stream: use from_openai with a client of vLLM's server")
+
+
+def _known(answer: Any) -> Known:
+    """What vLLM says of an output besides its text."""
+    made = answer.outputs[0]
+    ids, prompt, chosen = (
+        None if one is None else list(one)
+        for one in (getattr(made, "token_ids", None), getattr(answer, "prompt_token_ids", None),
+                    getattr(made, "logprobs", None))
+    )  # fmt: skip
+    return Known(
+        ids,
+        None if prompt is None else len(prompt),
+        None if ids is None else len(ids),
+        None if chosen is None or ids is None else [float(at[id].logprob) for at, id in zip(chosen, ids)],
+        made.finish_reason,
+    )

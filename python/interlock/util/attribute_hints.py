@@ -35,6 +35,25 @@ _ELSEWHERE = {
             "compile compiler grammarcompiler compiledgrammar",
             "interlock.Index.from_type(output_type, vocabulary) compiles, and so do its other methods from_...",
         ),
+        (
+            "fromtype frompydantic frommodel fromclass fromdataclass frompydanticmodel",
+            "interlock.Index.from_type(User, vocabulary) compiles a class, and a generator takes it as it is",
+        ),
+        (
+            "fromjsonschema fromjson fromschema",
+            "interlock.Index.from_json_schema(schema, vocabulary) compiles a schema, and a generator takes the dict",
+        ),
+        (
+            "fromregex frompattern",
+            "interlock.Index.from_regex(pattern, vocabulary) compiles a pattern, and a generator takes re.compile(...)",
+        ),
+        ("fromchoices fromchoice fromenum fromliteral", "interlock.Index.from_choices(texts, vocabulary) is meant"),
+        (
+            "fromgrammar fromlark fromcfg fromebnf fromgbnf",
+            "interlock.Index.from_grammar(text, vocabulary) compiles a grammar, and a generator takes Grammar(text)",
+        ),
+        ("fromtools", "interlock.Index.from_tools(tools, vocabulary) is meant"),
+        ("fromstructuraltag", "interlock.Index.from_structural_tag(tag, vocabulary) is meant"),
         ("matcher grammarmatcher llmatcher", "index.guide() follows one output"),
         (
             "logitsprocessor guidelogitsprocessor",

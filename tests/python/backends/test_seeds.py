@@ -104,6 +104,15 @@ def test_a_batch_repeats(gen):
         assert call() == alone
 
 
+@pytest.mark.parametrize("loop", ["jump-forward", "a logits processor"])
+def test_the_rows_of_a_batch_draw_from_one_sequence(gen, loop):
+    """As docs/generate.md says: equal prompts have answers of their own, and the whole repeats."""
+    options = {"max_tokens": 8, "temperature": 1.0, **LOOPS[loop]}
+    made = [gen(["One"] * 4, str, seed=4, **options) for _ in range(2)]
+    assert made[0] == made[1] and len(set(made[0])) > 1
+    assert gen(["Two", *["One"] * 3], str, seed=4, **options)[1:] != [gen("One", str, seed=4, **options)] * 3
+
+
 def test_processors_draw_by_the_seed_too(gen):
     """Whatever draws in a call: here noise that a processor adds."""
 

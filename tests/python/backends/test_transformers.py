@@ -103,7 +103,8 @@ def test_dirty_stops(model, vocabulary):
     index = interlock.Index.from_regex("[0-9]{20}", vocabulary)
     ids = torch.tensor([list(b"go")])
     processor = GuideLogitsProcessor(index)
-    first = model.generate(ids, logits_processor=[processor], max_new_tokens=5, do_sample=False)
+    with pytest.warns(interlock.CutOutputWarning):
+        first = model.generate(ids, logits_processor=[processor], max_new_tokens=5, do_sample=False)
     assert re.fullmatch(rb"[0-9]{5}", texts(first, 2)[0])
 
     class Broken(Exception):
@@ -194,7 +195,7 @@ def test_jump_forward_says_where_it_cut_an_output(model, vocabulary):
     index = interlock.Index.from_regex(r"[a-z]{30}", vocabulary)
     given = {"custom_generate": jump_forward, "constraints": index, "do_sample": False}
     with pytest.warns(
-        UserWarning, match=r"the output was cut in the middle, after 12 tokens: pass max_tokens=11"
+        interlock.CutOutputWarning, match=r"the output was cut in the middle, after 12 tokens: pass max_tokens=11"
     ) as warned:
         model.generate(torch.tensor([[65]]), max_new_tokens=12, **given)
     assert warned[0].filename == __file__
@@ -205,6 +206,35 @@ def test_jump_forward_says_where_it_cut_an_output(model, vocabulary):
         model.generate(torch.tensor([[65]]), max_new_tokens=31, max_tokens=30, **given)
         free = {**given, "constraints": interlock.Index.from_regex("[a-z]*", vocabulary)}
         model.generate(torch.tensor([[65]]), max_new_tokens=12, **free)
+
+
+def test_a_processor_says_where_generate_cuts_an_output(model, vocabulary):
+    index = interlock.Index.from_regex(r"[a-z]{30}", vocabulary)
+
+    def generate(constraints, rows=1, max_tokens=None, **options):
+        processor = GuideLogitsProcessor(constraints, max_tokens=max_tokens)
+        ids = torch.tensor([[65]] * rows)
+        options = {"do_sample": False, "pad_token_id": EOS, **options}
+        return model.generate(ids, attention_mask=torch.ones_like(ids), logits_processor=[processor], **options)
+
+    said = "the output is cut in the middle, after 12 tokens: pass max_tokens=11, .* larger max_new_tokens"
+    with pytest.warns(interlock.CutOutputWarning, match=said) as warned:
+        generate(index, max_new_tokens=12)
+    assert len(warned) == 1 and warned[0].filename == __file__
+    short = interlock.Index.from_regex(r"[a-z]{3}", vocabulary)
+    with pytest.warns(interlock.CutOutputWarning, match="row 1 is cut in the middle, after 12 tokens") as warned:
+        generate([short, index], 2, max_new_tokens=12, do_sample=True)
+    assert len(warned) == 1
+    with pytest.warns(interlock.CutOutputWarning, match="the output may be cut in the middle, after 30 tokens"):
+        generate(interlock.Index.from_regex("[a-z]{29,}!", vocabulary), max_new_tokens=30)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        generate(index, max_tokens=30, max_new_tokens=30)
+        generate(index, max_new_tokens=31)
+        generate(interlock.Index.from_regex("[a-z]*", vocabulary), max_new_tokens=12)
+        generate(None, max_new_tokens=12)
+        # Beams that have ended are kept, and drafts are taken back.
+        generate(index, max_new_tokens=12, num_beams=2)
 
 
 def test_jump_forward_samples(model, vocabulary):

@@ -25,8 +25,8 @@ def test_tree(name):
     assert kind.__module__ == "interlock" and kind.__doc__
 
 
-WARNINGS = """IncompleteTablesWarning TightBudgetWarning TrailingBlankWarning UnboundedNumberWarning
-UnenforcedBoundWarning UnicodeClassWarning UnknownKeywordWarning""".split()
+WARNINGS = """CutOutputWarning IncompleteTablesWarning TightBudgetWarning TrailingBlankWarning UnboundedNumberWarning
+UnenforcedBoundWarning UnicodeClassWarning UnknownKeywordWarning UnusedSeedWarning""".split()
 
 
 @pytest.mark.parametrize("name", [*KINDS, *WARNINGS])

@@ -117,6 +117,20 @@ def test_llama_cpp(llama):
     assert gen("x", str, max_tokens=20, stop=whole[3]) == whole[: whole.index(whole[3])]
 
 
+def test_each_row_of_a_batch_has_the_seed_for_itself(llama, mlx, vllm):
+    """As docs/generate.md says; rows of transformers draw from one sequence (test_seeds.py)."""
+    options = {"temperature": 0.5, "seed": 3}
+    interlock.from_llama_cpp(llama)(["a", "a", "b"], Literal["yes", "no"], **options)
+    assert [seed for _, _, seed in llama.asked] == [3, 3, 3] and llama.forgotten == 3
+    model = types.SimpleNamespace(args=types.SimpleNamespace(vocab_size=END + 1))
+    interlock.from_mlx_lm(model, MlxTokenizer())(["a", "a", "b"], Literal["yes", "no"], **options)
+    samplers = [sampler for sampler, _ in mlx]
+    assert [one.state for one in samplers] == [3, 3, 3] and len(set(map(id, samplers))) == 3
+    llm = LLM(["yes"] * 3)
+    interlock.from_vllm(llm)(["a", "a", "b"], Literal["yes", "no"], **options)
+    assert llm.calls[0][2].seed == 3, "vLLM takes the parameters for each request"
+
+
 def test_numbers_of_numpy_are_handed_on_as_pythons(llama):
     gen = interlock.from_llama_cpp(llama)
     gen("x", ["yes", "no"], temperature=np.float32(0.5), seed=np.int64(3), max_tokens=np.int64(9))
@@ -235,7 +249,7 @@ def test_mlx_lm(mlx):
     # An option of sampling without a temperature asks for sampling all the same.
     gen("x", User, max_tokens=80, top_p=0.9)
     assert mlx.pop() == ((1.0, 0.9), {})
-    with pytest.warns(UserWarning, match="seed changes nothing here") as warned:
+    with pytest.warns(interlock.UnusedSeedWarning, match="seed changes nothing here") as warned:
         gen("x", User, max_tokens=80, seed=4)
     assert warned[0].filename == __file__
     del mlx[1:]

@@ -12,6 +12,7 @@ import pytest
 from generator_stand_ins import NO_WARNINGS_OF_ENDS, User, bytes_and_end
 
 import interlock
+from interlock.generators.replies.budget_warnings import check_on_tight
 from interlock.generators.server_requests import openai_request, pattern_text, structured_fields
 from interlock.output_types import OutputType, output_type_of
 
@@ -44,7 +45,7 @@ class Client:
 
     def create(
         self, *, messages, model, temperature=None, max_tokens=None, max_completion_tokens=None, response_format=None,
-        stream=False, extra_body=None,
+        stream=False, extra_body=None, seed=None,
     ):  # fmt: skip
         self.calls.append({k: v for k, v in locals().items() if v is not None and k != "self"})
         return chunks(self.text, self.reason) if stream else reply(self.text, self.reason, self.refusal)
@@ -65,6 +66,12 @@ class AsyncClient(Client):
 
 
 ADA = '{"name": "Ada", "age": 36}'
+
+
+def test_each_row_of_a_batch_has_the_seed_for_itself():
+    client = Client("yes")
+    interlock.from_openai(client, "m", server="vllm")(["a", "a"], ["yes", "no"], temperature=0.5, seed=3)
+    assert [call["seed"] for call in client.calls] == [3, 3]
 
 
 def test_openai():
@@ -310,3 +317,35 @@ def test_the_real_client_over_http():
     finally:
         server.shutdown()
         server.server_close()
+
+
+# Values that messages quote: the beginning of what is long, and all of it in the error's own fields.
+
+LONG = "x" * 100_000
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda gen: gen("x", int, errors=LONG),
+        lambda gen: gen("x", int, on_unsupported=LONG),
+        lambda gen: gen("x", int, [LONG]),
+        lambda gen: gen("x", int, temperature=-(10**10_000)),
+        lambda gen: gen("x", int, max_tokens=-(10**10_000)),
+        lambda gen: gen("x", json.dumps(LONG)),
+        lambda gen: interlock.from_openai(Client(LONG), "m")("x", int),
+        lambda gen: interlock.from_openai(Client("", refusal=LONG), "m")("x", int),
+        lambda gen: interlock.from_openai(Client(LONG), "m")("x", ["yes", "no"]),
+        lambda gen: interlock.from_openai(Client(""), "m", server=LONG),
+        lambda gen: interlock.generate(LONG, "x"),
+        lambda gen: interlock.from_transformers(LONG, None),
+        lambda gen: interlock.check_tools([{"name": "f"}], format="hermes", unknown_keywords=LONG),
+        lambda gen: check_on_tight(LONG),
+    ],
+)
+def test_messages_quote_the_beginning_of_what_is_long(call):
+    with pytest.raises((interlock.ArgumentError, interlock.InvalidOutputError)) as caught:
+        call(interlock.from_openai(Client(ADA), "m"))
+    assert len(str(caught.value)) < 600
+    if isinstance(caught.value, interlock.InvalidOutputError):
+        assert caught.value.text == LONG

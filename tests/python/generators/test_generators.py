@@ -115,7 +115,9 @@ def test_a_prefill_is_the_first_piece_of_a_stream(gen):
 
 def test_a_seed_without_sampling_warns(gen):
     for options in ({}, {"temperature": 0}, {"do_sample": False}):
-        with pytest.warns(UserWarning, match="seed changes nothing here: without a temperature") as warned:
+        with pytest.warns(
+            interlock.UnusedSeedWarning, match="seed changes nothing here: without a temperature"
+        ) as warned:
             gen("One", ["yes", "no"], max_tokens=8, seed=5, **options)
         assert warned[0].filename == __file__
     with warnings.catch_warnings():
@@ -335,7 +337,10 @@ MISTAKES = [
     (lambda g: g("x", response_model=User), "pass output_type"),
     (lambda g: g("x", int, num_return_sequences=2), "pass it several times, gen([prompt] * 4"),
     (lambda g: g("x", int, streamer=1), "pass stream=True"),
-    (lambda g: g("x", int, return_dict_in_generate=True), "returns values"),
+    (
+        lambda g: g("x", int, return_dict_in_generate=True),
+        "details=True returns tokens and counts; call model.generate",
+    ),
     (lambda g: g("x", int, temperature=0, do_sample=True), "greedy search"),
     (lambda g: g("x", int, temperature=-1), "temperature is 0 for greedy search, or a number up to 10, not -1"),
     (lambda g: g("x", int, top_p=2.0), "top_p is a number above 0 and at most 1, not 2.0"),

@@ -67,13 +67,35 @@ def test_batches_streams_and_traces(gen):
 def test_a_prefill_that_begins_no_value_says_where(gen):
     for said, why in (
         ('{"nme', "'me' at character 3 is refused, 'ame\": \"' must come there"),
-        ('{"name":"A', r'must come there \(whitespace="flexible" takes any blanks\)'),
+        ('{"name":"A', "' \"' must come there. Pass whitespace='compact', which has the blanks of this message$"),
+        ('{\n  "name": "Ada",', "Pass whitespace='flexible', which has"),
+        ('{"name": "Ada"}  ', "'}  ' at character 14 is refused.* Leave the message out"),
+        (' {"name":\n', "Leave out the blanks around it, and begin with '{\"name\":'$"),
+        (f"{ADA} ", "' ' at character 26 is refused. Leave out the blanks around it"),
         ("Here it is: ", "'Here it is: ' at character 0 .* gen.program"),
     ):
         with pytest.raises(interlock.ArgumentError, match=f"no value of User begins with it: .*{why}"):
             gen(chat(said), User)
+    with pytest.raises(interlock.ArgumentError, match="Pass whitespace='spaced', which has"):
+        gen(chat('{"name": "A'), User, whitespace="compact")
     with pytest.raises(interlock.ArgumentError, match="part 1 of it is no text"):
         gen(chat([{"type": "text", "text": "a"}, {"type": "image"}]), User)
+
+
+def test_a_compact_prefill_goes_with_compact_blanks():
+    compact = ADA.replace(": ", ":").replace(", ", ",")
+    gen = ScriptedGenerator({"Make up a user.": compact})
+    for length in range(1, len(compact) + 1):
+        for whitespace in ("compact", "flexible"):
+            assert gen(chat(compact[:length]), User, max_tokens=40, whitespace=whitespace) == User("Ada", 36)
+
+
+def test_a_blank_that_may_stand_at_the_end_is_kept(gen):
+    """The byte tokens of this vocabulary have none that joins a blank and the value behind it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        stream = gen.stream(chat('{"name": '), User, max_tokens=40)
+        assert next(stream) == '{"name": ' and stream.value == User("Ada", 36) and stream.text == ADA
 
 
 def test_the_budget_is_that_of_the_answer(gen):

@@ -213,7 +213,7 @@ def test_sampling():
     assert {Sampler(temperature=5.0, top_k=2, seed=seed).choose(logits) for seed in range(60)} == {1, 2}
     assert {Sampler(temperature=1.0, top_p=0.5, seed=seed).choose(logits) for seed in range(60)} == {1}
     assert {Sampler(temperature=1.0, min_p=0.3, seed=seed).choose(logits) for seed in range(60)} == {1, 2}
-    with pytest.warns(UserWarning, match="seed changes nothing here"):
+    with pytest.warns(interlock.UnusedSeedWarning, match="seed changes nothing here"):
         Sampler(seed=7)
     draws = [Sampler(temperature=1.0, seed=7).choose(logits) for _ in range(3)]
     assert len(set(draws)) == 1

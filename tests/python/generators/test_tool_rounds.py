@@ -15,6 +15,7 @@ from scripted_generator import ScriptedGenerator  # noqa: E402
 from tiny_models import ASSISTANT, END, USER  # noqa: E402
 
 import interlock  # noqa: E402
+from interlock.generators.replies.repeated_calls import TOLD  # noqa: E402
 
 CALL = '<tool_call>\n{"name": "day_after", "arguments": {"day": "2026-01-31"}}\n</tool_call>'
 
@@ -115,6 +116,40 @@ def test_the_model_is_told_of_an_error():
     assert told.calls[0][1] == "day_after"
 
 
+def test_a_call_that_comes_again_is_not_run_again_and_the_model_is_told():
+    """The model calls until it reads that it repeats itself."""
+    ran = []
+
+    def counted(day: datetime.date) -> str:
+        """The next day."""
+        ran.append(day)
+        return day_after(day)
+
+    counted.__name__ = "day_after"
+    script = {"Which day?": CALL, "2026-02-01": CALL, 'other arguments."}': "The first of February."}
+    answer = Generator(script).tool_loop("Which day?", [counted], format="hermes", max_tokens=120)
+    assert answer.text == "The first of February." and len(ran) == 1
+    assert [returned for _, returned in answer.calls] == ["2026-02-01", TOLD]
+    assert answer.calls[0][0] == answer.calls[1][0]
+    assert "the same as in the turn before" in answer.messages[4]["content"]
+    del script['other arguments."}']
+    options = {"format": "hermes", "max_tokens": 120, "max_rounds": 3}
+    Generator(script).tool_loop("Which day?", [counted], on_repeat="run", **options)
+    assert len(ran) == 4
+    with pytest.raises(
+        interlock.InvalidOutputError, match=r"calls day_after\(.* again, .* on_repeat=\"run\""
+    ) as caught:
+        Generator(script).tool_loop("Which day?", [counted], on_repeat="raise", **options)
+    assert caught.value.text == CALL and len(ran) == 5
+
+
+def test_the_same_call_twice_in_one_turn_or_with_other_arguments_is_run():
+    other = CALL.replace("01-31", "02-01")
+    script = {"Which day?": f"{CALL}\n{CALL}", "2026-02-01": other, "2026-02-02": "The second."}
+    answer = Generator(script).tool_loop("Which day?", [day_after], format="hermes", max_tokens=160)
+    assert [returned for _, returned in answer.calls] == ["2026-02-01", "2026-02-01", "2026-02-02"]
+
+
 @dataclasses.dataclass
 class Even:
     number: int
@@ -198,6 +233,13 @@ async def later(day: str) -> str:
         ([day_after], {"functions": [day_after]}, "functions is a dict of names"),
         ([day_after], {"max_rounds": 0}, "max_rounds"),
         ([day_after], {"on_error": "ignore"}, "on_error"),
+        ([day_after], {"on_repeat": "ignore"}, 'on_repeat is "tell", "run" or "raise"'),
+        ([day_after], {"rounds": 3}, "^'rounds' has another name here: pass max_rounds$"),
+        ([day_after], {"max_iterations": 3}, "pass max_rounds$"),
+        ([day_after], {"max_round": 3}, "^a tool loop has no option 'max_round'; did you mean 'max_rounds'?"),
+        ([day_after], {"on_errors": "tell"}, "did you mean 'on_error'?"),
+        ([day_after], {"temprature": 0.5}, "did you mean 'temperature'?"),
+        ([day_after], {"max_new_tokens": 5}, "pass max_tokens"),
     ],
 )
 def test_arguments(tools, options, said):

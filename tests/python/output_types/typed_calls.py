@@ -4,7 +4,7 @@ import re
 from typing import Any, assert_type
 import dataclasses
 import interlock
-from interlock.generators import Generator, Stream
+from interlock.generators import Completion, Generator, Stream
 from interlock.generators.local import LocalGenerator
 
 
@@ -28,6 +28,10 @@ def check(gen: Generator, local: LocalGenerator, model: object, tokenizer: objec
     assert_type(gen(["x", "y"]), list[str])
     assert_type(gen("x", User, stream=True), Stream[User])
     assert_type(gen("x", User, stream=True).value, User)
+    assert_type(gen("x", User, details=True), Completion[User])
+    assert_type(gen("x", User, details=True).value, User)
+    assert_type(gen(["x"], User, details=True), list[Completion[User]])
+    assert_type(gen.batch(["x"], User, details=True), list[Completion[User]])
     assert_type(gen.batch(["x"], User), list[User])
     assert_type(gen.batch(["x", "y"], [User, User]), list[User])
     assert_type(gen.stream("x", User), Stream[User])

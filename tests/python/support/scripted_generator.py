@@ -17,7 +17,7 @@ from interlock.generators.call_arguments.arguments import as_messages
 from interlock.generators.call_arguments.prefill_text import prefill_of
 from interlock.generators.local import LocalGenerator
 from interlock.generators.prompts.chat_content import messages_for
-from interlock.generators.replies.values import text_or_error
+from interlock.generators.replies.completion import Known, read
 from interlock.programs.cached_model import CachedModel
 
 
@@ -106,13 +106,18 @@ class ScriptedGenerator(LocalGenerator):
         return ("temperature", "seed")
 
     def _texts(self, prompts, output, max_tokens, options):
-        return [text_or_error(self._pieces(prompt, output, max_tokens, options)) for prompt in prompts]
+        found = []
+        for prompt in prompts:
+            ends = []
+            found.append(read(self._pieces(prompt, output, max_tokens, options, ends), ends))
+        return found
 
-    def _pieces(self, prompt, output, max_tokens, options):
+    def _pieces(self, prompt, output, max_tokens, options, ends=None):
+        ends = [] if ends is None else ends
         options = dict(options)
         on_tight = options.pop("on_tight", None)
         if prefill_of(prompt) is not None:
-            return self._behind_prefill(prompt, output, max_tokens, options)
+            return self._behind_prefill(prompt, output, max_tokens, options, ends)
 
         def pieces():
             program = interlock.Program(self, prompt, chat=True, **options)
@@ -127,14 +132,18 @@ class ScriptedGenerator(LocalGenerator):
             yield from (self.vocabulary.decode([i]).decode() for i in ids)
             if on_tight is not None:
                 self.check_budget_of_one(self.index(output), ids, max_tokens, on_tight)
-            return self.finish_reason(self.index(output), ids, max_tokens)
+            reason = self.finish_reason(self.index(output), ids, max_tokens)
+            ends.append(Known(list(ids), transcript.start, len(ids), None, reason))
+            return reason
 
         return pieces()
 
-    def _behind_prefill(self, prompt, output, max_tokens, options):
+    def _behind_prefill(self, prompt, output, max_tokens, options, ends):
         ids = self.encode(prompt)
         begun = self._index_behind(prompt, ids, output)
         yield prefill_of(prompt)
         written = self._ids_behind(ids, begun, max_tokens, options)
         yield from (self.vocabulary.decode([i]).decode() for i in written)
-        return self.finish_reason(begun, written, max_tokens)
+        reason = self.finish_reason(begun, written, max_tokens)
+        ends.append(Known(written, len(ids), len(written), None, reason))
+        return reason

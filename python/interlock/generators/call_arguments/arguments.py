@@ -72,9 +72,9 @@ OTHER_NAMES = {
     "messages": "prompt",
 }
 _OWN = ("max_tokens", "stream", "errors", "output_type", "seed", "chat", "describe", "on_tight", "on_unsupported",
-        "attempts", "context")  # fmt: skip
+        "attempts", "context", "details")  # fmt: skip
 # What becomes of values: streams and traces have none of these.
-_OF_CALLS = ("attempts", "errors", "stream")
+_OF_CALLS = ("attempts", "details", "errors", "stream")
 _LISTS = ("logits_processor", "logits_processors", "stopping_criteria")
 # Names for how many answers there are to one prompt.
 _SEVERAL = ("num_return_sequences", "n")
@@ -96,7 +96,8 @@ _ELSEWHERE = {
     "max_retries": "attempts=3 asks again, twice at most, where a value is refused",
     **dict.fromkeys(
         ("logprobs", "top_logprobs", "return_logprobs", "output_scores", "output_logits"),
-        "a call returns a value; gen.trace(prompt, output_type).steps has the probability of each token and of others",
+        "gen.trace(prompt, output_type).steps has the probability of each token and of others, and details=True of a "
+        "call its tokens and their number",
     ),
     "tools": "gen.tool_loop(prompt, tools) runs functions that a model in this process calls",
 }

@@ -16,10 +16,19 @@ from interlock._core import ArgumentError
 from interlock.util.caller_warnings import warn_caller
 from interlock.util.quoting import quoted
 
-__all__ = ["MAX_TEMPERATURE", "check_sampling", "plain_numbers", "warn_unused_seed"]
+__all__ = ["MAX_TEMPERATURE", "UnusedSeedWarning", "check_sampling", "plain_numbers", "warn_unused_seed"]
 
 MAX_TEMPERATURE = 10
 """Above it a model's choice is hardly more than chance: a slip, or a temperature of another kind."""
+
+
+class UnusedSeedWarning(UserWarning):
+    """A ``seed`` was passed to greedy search, which makes no random choices, so that it changes nothing.
+
+    Pass a ``temperature``, or leave the seed out.
+    """
+
+    __module__ = "interlock"  # Where programs find it, as tracebacks should say.
 
 
 @dataclass(frozen=True)
@@ -110,5 +119,5 @@ def warn_unused_seed() -> None:
     warn_caller(
         "seed changes nothing here: without a temperature the search is greedy, which makes no random choices; "
         "pass temperature=0.7, say, or leave the seed out",
-        UserWarning,
+        UnusedSeedWarning,
     )

@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from interlock._core import ArgumentError, Index, InterlockError
+from interlock._core import ArgumentError, Index, InterlockError, LimitError, UnsupportedError
 from interlock.explain import explain
 from interlock.generators.call_arguments.prefill_text import prefill_of
 from interlock.generators.prompts.chat_content import templated
 from interlock.generators.prompts.trailing_blank import check_trailing_blank
 from interlock.integrations._prefilled import PrefilledIndex
+from interlock.util.longest_tokens import longest_tokens
 from interlock.util.quoting import quoted, shortened
 
 __all__ = ["chat_up_to_prefill", "prefilled", "templated_up_to_prefill"]
@@ -67,10 +68,15 @@ def chat_up_to_prefill(messages: Messages, fitted: Callable[[Messages], Messages
 
 
 def prefilled(
-    index: Index, prefill: str | None, prompt_ids: Sequence[int], what: str, remedy: str = _IN_A_PROGRAM
+    index: Index,
+    prefill: str | None,
+    prompt_ids: Sequence[int],
+    what: str,
+    remedy: str = _IN_A_PROGRAM,
+    with_blanks: Callable[[str], Index] | None = None,
 ) -> Index | PrefilledIndex:
-    """``index`` behind a prefill, whose tokens the prompt's end with. ``what`` is what the index permits, and
-    ``remedy`` how else a text may stand in front of it.
+    """``index`` behind a prefill, whose tokens the prompt's end with. ``what`` is what the index permits,
+    ``remedy`` how else a text may stand in front of it, and ``with_blanks`` makes it with other blanks of JSON.
 
     ``ArgumentError`` for a prefill that begins no output, with the place where it goes wrong. One that ends with a
     blank warns, see ``trailing_blank``.
@@ -80,12 +86,14 @@ def prefilled(
     try:
         begun = PrefilledIndex(index, prefill, prompt_ids)
     except ArgumentError as error:
-        raise _no_beginning(index, prefill, what, remedy) from error
+        raise _no_beginning(index, prefill, what, remedy, with_blanks) from error
     check_trailing_blank(begun)
     return begun
 
 
-def _no_beginning(index: Index, prefill: str, what: str, remedy: str) -> ArgumentError:
+def _no_beginning(
+    index: Index, prefill: str, what: str, remedy: str, with_blanks: Callable[[str], Index] | None
+) -> ArgumentError:
     said = (
         f"the chat ends with a message of the assistant, {quoted(prefill)}, which the model goes on with, and no "
         f"{what} begins with it"
@@ -100,7 +108,29 @@ def _no_beginning(index: Index, prefill: str, what: str, remedy: str) -> Argumen
     if expected:
         why += f", {expected!r} must come there"
     hints = [problem.hint or problem.message for problem in found.problems if "text ends" not in problem.message]
+    if way := _other_blanks(index, prefill, with_blanks):
+        return ArgumentError(f"{said}{why}. {way}")
     # A text in front of the value is no slip in it.
     if found.character and hints:
         why += f" ({hints[0]})"
     return ArgumentError(f"{said}{why}. Leave the message out{remedy}")
+
+
+def _other_blanks(index: Index, prefill: str, with_blanks: Callable[[str], Index] | None) -> str:
+    """What is to be done where blanks alone keep a prefill from beginning an output; empty where they do not."""
+    bare = prefill.strip()
+    if bare != prefill and bare and _begins(index, bare):
+        return f"Leave out the blanks around it, and begin with {quoted(bare)}"
+    for blanks in ("spaced", "compact", "flexible") if with_blanks is not None else ():
+        try:
+            fits = with_blanks is not None and _begins(with_blanks(blanks), prefill)
+        except (LimitError, UnsupportedError):
+            continue
+        if fits:
+            return f"Pass whitespace={blanks!r}, which has the blanks of this message"
+    return ""
+
+
+def _begins(index: Index, text: str) -> bool:
+    ids, at = longest_tokens(index.vocabulary, text.encode())
+    return at == len(text.encode()) and index.guide().advance_many(ids) == len(ids)

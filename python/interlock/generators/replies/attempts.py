@@ -10,6 +10,7 @@ from interlock._core import ArgumentError
 from interlock.generators.call_arguments.arguments import as_messages
 from interlock.generators.call_arguments.prefill_text import prefill_of
 from interlock.generators.replies.budget_warnings import TightBudgetError
+from interlock.generators.replies.completion import completion_of
 from interlock.generators.replies.values import one_value
 from interlock.output_types import InvalidOutputError, OutputType
 from interlock.output_types.context_room import PromptTooLongError
@@ -42,9 +43,11 @@ def asked(
     options: dict[str, Any],
     attempts: int,
     is_chat: bool = True,
+    is_detailed: bool = False,
 ) -> Asking:
     """What comes of each prompt, which has an output type in ``outputs``: a value or an ``InvalidOutputError``. Those
-    that were refused are asked again. ``is_chat`` says whether a text is what the user says in a chat.
+    that were refused are asked again. ``is_chat`` says whether a text is what the user says in a chat,
+    and ``is_detailed`` whether a value comes as a ``Completion``.
     """
     first, prompts = list(prompts), list(prompts)
     results: list[Any] = []
@@ -55,6 +58,8 @@ def asked(
         chosen = options if seed is None or not attempt else {**options, "seed": seed + attempt}
         texts = yield [prompts[row] for row in rows], [outputs[row] for row in rows], chosen
         found = [one_value(outputs[row], text, max_tokens, "return") for row, text in zip(rows, texts)]
+        if is_detailed:
+            found = list(map(completion_of, found, texts))
         if not attempt:
             results = found
         for row, value in zip(rows, found):

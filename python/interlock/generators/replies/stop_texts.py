@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from interlock._core import ArgumentError
 from interlock.generators.call_arguments.prefill_text import prefill_of
+from interlock.generators.replies.completion import up_to
 from interlock.output_types import InvalidOutputError, OutputType
 
 __all__ = ["check_stop", "cut_texts", "first_stop", "up_to_stop", "with_stop"]
@@ -55,7 +56,7 @@ def cut_texts(
     found: list[str | InvalidOutputError] = []
     for text, output, prompt in zip(texts, outputs, prompts):
         if output.stop and isinstance(text, str):
-            text = text[: first_stop(text, output.stop, len(prefill_of(prompt) or ""))]
+            text = up_to(text, first_stop(text, output.stop, len(prefill_of(prompt) or "")))
         found.append(text)
     return found
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from interlock._core import ArgumentError
@@ -21,7 +21,6 @@ __all__ = [
     "parser",
     "raised_or_returned",
     "rows_of_batch",
-    "text_or_error",
 ]
 
 T = TypeVar("T")
@@ -54,18 +53,11 @@ def one_value(output: OutputType[Any], text: str | InvalidOutputError, max_token
     try:
         if isinstance(text, InvalidOutputError):
             raise text
-        return parser(output, max_tokens)(text)
+        # A text that knows more than its characters is nobody's value.
+        return parser(output, max_tokens)(str(text))
     except InvalidOutputError as error:
         if errors == "raise":
             raise
-        return error
-
-
-def text_or_error(pieces: Iterable[str]) -> str | InvalidOutputError:
-    """The text of a stream, or the error that its end raised: the other values of a batch are not lost."""
-    try:
-        return "".join(pieces)
-    except InvalidOutputError as error:
         return error
 
 

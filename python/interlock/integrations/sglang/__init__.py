@@ -1,4 +1,4 @@
-"""Constrained decoding in SGLang: ``pip install interlock``, and ``--grammar-backend interlock``.
+"""Constrained decoding in SGLang: an installed interlock, and ``--grammar-backend interlock``.
 
 ``register`` is the entry point: SGLang calls it in each of its processes. It adds a name to the choices of
 ``--grammar-backend``; everything else is imported when a scheduler makes that backend. See docs/servers/sglang.md.

@@ -19,13 +19,13 @@ import torch
 
 from interlock import ArgumentError, Guide
 from interlock.integrations._batch import Batch
+from interlock.integrations._cut_outputs import warn_cut_output
 from interlock.integrations._forced import forced_run
 from interlock.integrations._number_end import NumberEnd
 from interlock.integrations._row import Constraint, Row, warm_up
 from interlock.integrations.transformers._logits_processor import constraints_of
 from interlock.integrations.transformers._masks import Masks
 from interlock.integrations.transformers._own_draws import own_draws
-from interlock.util.caller_warnings import warn_caller
 
 __all__ = ["JumpForwardStats", "jump_forward"]
 
@@ -81,11 +81,7 @@ def _warn_of_cut(batch: Sequence[_Sequence], most: int | None) -> None:
     if cut:
         row, length = cut[0]
         which = f"row {row}" if len(batch) > 1 else "the output"
-        warn_caller(
-            f"{which} was cut in the middle, after {length} tokens: pass max_tokens={max(length - 1, 1)}, within which "
-            "it is whole (or a BudgetError says what it needs), and a larger max_new_tokens for a longer one",
-            UserWarning,
-        )
+        warn_cut_output(which, "was", length)
 
 
 @torch.no_grad()  # type: ignore[untyped-decorator, unused-ignore]

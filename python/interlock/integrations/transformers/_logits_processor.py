@@ -23,14 +23,17 @@ import numpy.typing as npt
 import torch
 from transformers import LogitsProcessor
 
-from interlock import ArgumentError, Index, TokenRejected
+from interlock import ArgumentError, BudgetError, Index, TokenRejected
 from interlock.integrations._batch import Batch
+from interlock.integrations._cut_outputs import warn_cut_output
 from interlock.integrations._mask import expect_padding
 from interlock.integrations._number_end import NumberEnd
 from interlock.integrations._prefilled import PrefilledIndex
 from interlock.integrations._row import Constraint, Row, check_stops, given_one, warm_up
+from interlock.integrations.transformers._last_call import length_of_loop
 from interlock.integrations.transformers._masks import Masks
 from interlock.util.argument_types import require
+from interlock.util.near_words import telling_slips
 
 __all__ = ["GuideLogitsProcessor", "constraints_of"]
 
@@ -90,7 +93,8 @@ class GuideLogitsProcessor(LogitsProcessor):  # type: ignore[misc, unused-ignore
     it saves a copy where nothing else looks at the scores, which ``generate`` does if ``output_logits=True``.
 
     A processor does not know ``max_new_tokens``: without ``max_tokens``, ``generate`` cuts an output that is longer,
-    and what is left is not whole. Pass ``max_tokens=n`` here and ``max_new_tokens=n + 1`` there, for the stop token.
+    and what is left is not whole. That is a ``CutOutputWarning``, but not with beams and drafts. Pass ``max_tokens=n``
+    here and ``max_new_tokens=n + 1`` there, for the stop token.
 
     ``canonical`` leaves one token where the tokenizer makes that one of every permitted text (``Guide.forced_tokens``),
     so that what the index forces is spelled as the model's training text was, and greedy search writes what
@@ -105,6 +109,7 @@ class GuideLogitsProcessor(LogitsProcessor):  # type: ignore[misc, unused-ignore
 
     supports_continuous_batching = False
 
+    @telling_slips
     def __init__(
         self,
         constraints: Constraint | Sequence[Constraint],
@@ -149,6 +154,8 @@ class GuideLogitsProcessor(LogitsProcessor):  # type: ignore[misc, unused-ignore
         self._late: list[npt.NDArray[np.int64]] = []
         # Whether the last call was a step of one token on every row.
         self._steps = True
+        # Where the loop cuts, if that is known.
+        self._cut_at: int | None = None
         self._masks = Masks(self._canonical, self._number_end)
 
     def __call__(self, input_ids: torch.LongTensor, scores: torch.FloatTensor) -> torch.Tensor:
@@ -167,6 +174,8 @@ class GuideLogitsProcessor(LogitsProcessor):  # type: ignore[misc, unused-ignore
             # Whoever called may write into the ids. The copy is made where they are, and waits for nothing.
             self._seen = ids.clone()
             self._check(len(ids))
+            if self._cut_at is not None and ids.shape[1] + 1 >= self._cut_at:
+                self._warn_of_cut(ids.shape[1] + 1)
             if not self._in_place:
                 return self._masks.copied(self._batch, scores)
             self._masks.apply(self._batch, scores)
@@ -184,6 +193,23 @@ class GuideLogitsProcessor(LogitsProcessor):  # type: ignore[misc, unused-ignore
         for constraint, prompt in zip(_each(self._constraints, len(ids)), prompts, strict=True):
             made.append(Row(constraint, self._max_tokens, self._stop, prompt))
         self._batch = Batch(made)
+        self._cut_at = length_of_loop()
+
+    def _warn_of_cut(self, length: int) -> None:
+        """Warn of a row that one more token does not complete, which is the last that the loop has for it."""
+        prompt, self._cut_at = self._prompt, None
+        for i, row in enumerate(self._batch.rows()):
+            if row.guide is None or row.over or row.refused or row.guide.is_accepting:
+                continue
+            try:
+                is_certain = row.guide.min_tokens_to_finish() > 1
+            except BudgetError:
+                is_certain = True
+            # Within a budget the last token completes the output.
+            if prompt is not None and (is_certain or self._max_tokens is None):
+                which = f"row {i}" if self._batch.rows()[1:] else "the output"
+                warn_cut_output(which, "is" if is_certain else "may be", length - prompt.shape[1])
+                return
 
     def _step(self, ids: torch.Tensor) -> bool:
         """The usual case: every row is the one before plus a token."""
