@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias
 from interlock._core import Vocabulary
 from interlock.tools.errors import RequestError
 from interlock.tools.spec.fields import is_unicode, kind_of
+from interlock.util.plurals import counted
 
 __all__ = [
     "AboveMost",
@@ -105,7 +106,7 @@ def check_number_of_tools(body: Mapping[str, Any], most: int) -> None:
     """
     tools = body.get("tools")
     if isinstance(tools, list | tuple) and len(tools) > most:
-        raise RequestError(f"a request has at most {most} tools, not {len(tools)}", "/tools")
+        raise RequestError(f"a request has at most {counted(most, 'tool')}, not {len(tools)}", "/tools")
 
 
 def check_switches(body: Mapping[str, Any]) -> None:

@@ -74,7 +74,7 @@ GUIDES = [
     ("guide().fill_bitmask(bits(), -1)", Argument, "row -1 is out of range: bits has 1 row"),
     ("guide().fill_draft_bitmasks([97], bits())", Argument, "bits has 1 row, 2 from row 0 on are needed"),
     ("guide().fill_draft_bitmasks([97], bits(2), parents=[5])", Argument, "the parent of draft 0 is 5 .. or -1"),
-    ("guide().fill_draft_bitmasks([97], bits(2), parents=[-1, -1])", Argument, "1 drafts, but 2 parents"),
+    ("guide().fill_draft_bitmasks([97], bits(2), parents=[-1, -1])", Argument, "1 draft, but 2 parents"),
     ("interlock.fill_bitmasks([guide()], bits(2), rows=[5])", Argument, "row 5 is out of range: bits has 2 rows"),
     ("interlock.fill_bitmasks([guide(), guide()], bits(2), rows=[0, 0])", Argument, "row 0 is named twice"),
     (

@@ -26,6 +26,7 @@ from interlock.integrations.transformers._logits_processor import constraints_of
 from interlock.integrations.transformers._masks import Masks
 from interlock.integrations.transformers._own_draws import own_draws
 from interlock.util.caller_warnings import warn_caller
+from interlock.util.plurals import counted
 
 __all__ = ["JumpForwardStats", "jump_forward"]
 
@@ -82,8 +83,9 @@ def _warn_of_cut(batch: Sequence[_Sequence], most: int | None) -> None:
         row, length = cut[0]
         which = f"row {row}" if len(batch) > 1 else "the output"
         warn_caller(
-            f"{which} was cut in the middle, after {length} tokens: pass max_tokens={max(length - 1, 1)}, within which "
-            "it is whole (or a BudgetError says what it needs), and a larger max_new_tokens for a longer one",
+            f"{which} was cut in the middle, after {counted(length, 'token')}: pass max_tokens={max(length - 1, 1)}, "
+            "within which it is whole (or a BudgetError says what it needs), and a larger max_new_tokens for a longer "
+            "one",
             UserWarning,
         )
 
