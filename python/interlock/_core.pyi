@@ -234,6 +234,12 @@ class Vocabulary:
         """The ids that never spell text, ascending, as they were given."""
 
     @property
+    def knows_tokenizer(self) -> bool:
+        """Whether it is known how the tokenizer encodes. Without that ``Guide.forced_tokens`` has no token of text: a
+        vocabulary that was made of bytes has no tokenizer, and not every tokenizer is of a known kind.
+        """
+
+    @property
     def fingerprint(self) -> str:
         """64 hexadecimal digits, equal for vocabularies that make the same masks. How a tokenizer encodes is not part
         of it.
@@ -1051,9 +1057,9 @@ class Guide:
     def forced_tokens(self, after: Iterable[SupportsIndex] | None = None, canonical: bool = True) -> list[int]:
         """The tokens that must come next: the tokenizer makes them of every permitted output, whatever follows them.
 
-        Exact or empty. Empty as well where the tokens so far are not those that the tokenizer itself makes, and for a
-        vocabulary whose tokenizer is of no known kind: byte-level BPE with a known pattern, sentencepiece BPE, or a
-        sentencepiece unigram model. ``context_ids`` of ``Index.guide`` decide how the output begins.
+        Exact or empty. Empty as well where the tokens so far are not those that the tokenizer itself makes, and without
+        ``Vocabulary.knows_tokenizer``: known are byte-level BPE with a known pattern, sentencepiece BPE and unigram
+        models. ``context_ids`` of ``Index.guide`` decide how the output begins.
 
         ``after`` are tokens that are taken as if they had been sampled, a draft for instance; the guide stays where it
         is. The answer is empty where one of them is refused.
