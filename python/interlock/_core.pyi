@@ -992,7 +992,7 @@ class Guide:
         """Take the longest allowed prefix of ``ids`` and return its length, which is what ``rollback`` would undo."""
 
     def validate(self, ids: Iterable[SupportsIndex]) -> int:
-        """The length of the longest allowed prefix of ``ids``; the guide stays where it is."""
+        """The length of the longest allowed prefix of ``ids``, a stop token included; the guide stays where it is."""
 
     def rollback(self, n: SupportsIndex) -> None:
         """Undo the last ``n`` tokens, a stop token included. ``ArgumentError``, and nothing is undone, if there are

@@ -252,7 +252,7 @@ impl PyGuide {
         self.with_detached(py, |slot| slot.guide.advance_many(&ids.ids))
     }
 
-    /// The length of the longest allowed prefix of ``ids``; the guide stays where it is.
+    /// The length of the longest allowed prefix of ``ids``, a stop token included; the guide stays where it is.
     fn validate(&self, py: Python<'_>, ids: &Bound<'_, PyAny>) -> PyResult<usize> {
         let ids = TokenIds::several(ids, "ids")?;
         self.with_detached(py, |slot| slot.guide.validate(&ids.ids))
