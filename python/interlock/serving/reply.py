@@ -145,12 +145,12 @@ class Reply:
         return None if self._stops is None else self._stops.found
 
     @property
-    def finish_reason(self) -> FinishReason:
-        """``"length"`` for an output that has no end (yet), or that its budget ended or left a part of it no room: a
-        text that stops where the tokens do, a string in JSON that had to be closed, reasoning that used them up.
-        Otherwise it is ``"tool_calls"`` for an output that ended with calls, and ``"stop"`` for one without, also where
-        a stop text ended it. Calls that are whole are calls, also where the budget had no room for another one behind
-        them.
+    def finish_reason(self) -> FinishReason | None:
+        """``None`` until the output has ended (``has_ended``), as in the chunks of a stream. ``"length"`` for one that
+        ``close`` ended, or that its budget ended or left a part of it no room: a text that stops where the tokens do, a
+        string in JSON that had to be closed, reasoning that used them up. Otherwise it is ``"tool_calls"`` for an
+        output that ended with calls, and ``"stop"`` for one without, also where a stop text ended it. Calls that are
+        whole are calls, also where the budget had no room for another one behind them.
 
         A guide ends an output in time by itself, so a stop token alone tells nothing. At the end the output is gone
         through once, with some microseconds a token. Behind a text from outside (``Guide.force``) nothing is looked at.
@@ -168,10 +168,13 @@ class Reply:
         if self.stop_text is not None:
             return said
         return "length" if said == "length" or self._is_cut(reports_ends=said != "tool_calls") else said
+        if not self.has_ended:
+            return None
 
     def choice(self) -> dict[str, Any]:
         """The element of ``choices`` of a chat completion, of all tokens that ``deltas`` was given: ``index``,
-        ``message`` and ``finish_reason``. A call has the identifier that its delta had, or the notation's own.
+        ``message`` and ``finish_reason``, which is ``None`` where the output has not ended. A call has the identifier
+        that its delta had, or the notation's own.
 
         >>> from interlock.explain import byte_vocabulary
         >>> from interlock.serving import RequestCompiler
