@@ -1464,6 +1464,9 @@ def _restore_guide(
 def _new_events(guide: Guide) -> tuple[int, list[tuple[int, int, bytes]]]:
     """What became certain since the last question: how many events are void, and the parts."""
 
+def _tokens_behind(guide: Guide, count: int) -> list[int]:
+    """The tokens that a guide took behind its first ``count``."""
+
 def _note_events(guide: Guide, count: int) -> None:
     """Say how many events were made of the last parts."""
 
