@@ -152,6 +152,25 @@ def test_the_budget_is_the_clients(compiler, name):
     assert (request.max_tokens, request.asked_max_tokens) == (9, 9)
 
 
+def test_of_several_numbers_of_tokens_the_newest_name_counts(compiler):
+    for body, number, name in (
+        ({"max_tokens": 20, "max_completion_tokens": 30}, 30, "max_completion_tokens"),
+        ({"max_completion_tokens": 5, "max_tokens": 20}, 5, "max_completion_tokens"),
+        ({"max_tokens": 20, "max_completion_tokens": None}, 20, "max_tokens"),
+        ({"max_tokens": 20, "max_output_tokens": 7, "max_completion_tokens": 9}, 9, "max_completion_tokens"),
+        ({"max_tokens": 20, "max_output_tokens": 7}, 7, "max_output_tokens"),
+    ):
+        request = compiler.compile(body)
+        assert (request.max_tokens, request.asked_max_tokens) == (number, number)
+        assert answer_to(compiler, {**body, "guided_regex": "a{99}"}).place == f"/{name}"
+    # What does not count is looked at all the same.
+    for wrong in ("9", 0, True, []):
+        answer = answer_to(compiler, {"max_completion_tokens": 9, "max_tokens": wrong})
+        assert (answer.status, answer.place) == (400, "/max_tokens")
+    strict = RequestCompiler(VOCABULARY, max_tokens=9, above_max_tokens="error")
+    assert strict.compile({"max_completion_tokens": 9, "max_tokens": 10}).max_tokens == 9
+
+
 @pytest.mark.parametrize("name", ["max_tokens", "max_completion_tokens", "max_output_tokens"])
 def test_a_number_of_tokens_above_the_servers_is_lowered_or_refused(name):
     lowers = RequestCompiler(VOCABULARY, max_tokens=9)
