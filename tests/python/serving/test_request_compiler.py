@@ -433,7 +433,8 @@ def test_the_package_has_the_compiler_by_its_name():
 
 
 def test_docstrings():
-    for module in (serving, serving.reply, serving.request_compiler, serving.request_fields):
+    files = (serving.reply, serving.compiled_request, serving.request_compiler, serving.request_fields)
+    for module in (serving, *files, serving.request_places):
         assert doctest.testmod(module).failed == 0, module.__name__
 
 
