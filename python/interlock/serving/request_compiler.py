@@ -215,6 +215,43 @@ class RequestCompiler:
         >>> compiler.compile({"tools": [{"name": "now"}], "tool_choice": "required"}).guide.forced_text()
         '<tool_call>\\n{"name": "now", "arguments": {'
         """
+        return self._compiled(body, self._found, cancel, reasoning, reasoning_is_open, context_ids)
+
+    def precompute(self, body: Any, store: Store, *, cancel: CancelToken | None = None) -> list[str]:
+        """Compile a body that this compiler will meet, and add its indexes to ``store``, where a compiler with this
+        store finds them. Their keys are returned, none for a request for nothing. For bodies of your own: neither
+        ``limits`` nor ``seconds`` count, and strangers would fill the store. Errors are those of ``compile`` and of
+        ``Store.get_or_compile``.
+
+        >>> import tempfile, interlock
+        >>> from interlock.explain import byte_vocabulary
+        >>> store = interlock.Store(tempfile.mkdtemp())
+        >>> keys = RequestCompiler(byte_vocabulary()).precompute({"guided_choice": ["yes", "no"]}, store)
+        >>> keys == list(store)
+        True
+        """
+        if not isinstance(store, Store):
+            raise TypeError(f"store must be an interlock.Store, not {type(store).__name__}")
+        keys: list[str] = []
+
+        def added(kind: str, source: Any, options: dict[str, Any], _deadline: CancelToken | None) -> Index:
+            found = store.get_or_compile(kind, source, self.vocabulary, **options, cancel=cancel)
+            keys.append(store.key_of(kind, source, self.vocabulary, **options))
+            return found
+
+        self._compiled(body, added, cancel)
+        return keys
+
+    def _compiled(
+        self,
+        body: Any,
+        find: Callable[[str, Any, dict[str, Any], CancelToken | None], Index],
+        cancel: CancelToken | None = None,
+        reasoning: Reasoning | None = None,
+        reasoning_is_open: bool | None = None,
+        context_ids: Iterable[int] | None = None,
+    ) -> CompiledRequest:
+        """What ``compile`` returns. ``find`` gets or makes the index of a source."""
         require(cancel=(cancel, "cancel?"))
         asked, ending, outputs = self._read(body)
         given, choice = body.get("tools"), body.get("tool_choice")
@@ -238,12 +275,12 @@ class RequestCompiler:
             token = cancel
             if token is None and self.seconds is not None:
                 token = CancelToken.after(self.seconds)
-            with standing_in_body("/tools" if kind == "tools" else place):
-                index = text_index = self._index(body, asked, has_events, thinks, token)
+            with standing_in_body(place):
+                index = text_index = self._index(find, body, asked, has_events, thinks, token)
             if has_events:
                 # The text is a part of the output: its form is that of the answer.
                 has_form = bool(ending.stop) and request_kind(asked) != "text"
-                text_index = self._index(body, asked, False, thinks, token) if has_form else None
+                text_index = self._index(find, body, asked, False, thinks, token) if has_form else None
             room = self._room(ending.max_tokens)
             with in_stop_token_ids(ending.stop_token_ids):
                 guide = index.guide(
@@ -364,18 +401,24 @@ class RequestCompiler:
         return max(max_tokens - self.stop_tokens, 0)
 
     def _index(
-        self, body: Mapping[str, Any], asked: Any, has_events: bool, thinks: dict[str, Any], cancel: CancelToken | None
+        self,
+        find: Callable[[str, Any, dict[str, Any], CancelToken | None], Index],
+        body: Mapping[str, Any],
+        asked: Any,
+        has_events: bool,
+        thinks: dict[str, Any],
+        cancel: CancelToken | None,
     ) -> Index:
         options: dict[str, Any] = {**self._written, "allowed_tokens": self._allowed}
         if not has_events:
-            return self._found("response_format", asked, options, cancel)
+            return find("response_format", asked, options, cancel)
         if self._format is None:
             raise RequestError("the model of this server calls no tools: leave them out", "/tools")
         tools = body.get("tools") or ()
         options |= {"format": self._format, "response_format": asked, **thinks}
         options["tool_choice"] = body.get("tool_choice") if tools else "none"
         options["parallel"] = body.get("parallel_tool_calls")
-        return self._found("tools", tools, options, cancel)
+        return find("tools", tools, options, cancel)
 
     def _found(self, kind: str, source: Any, options: dict[str, Any], cancel: CancelToken | None) -> Index:
         """The index in the store, or the compiled one."""
