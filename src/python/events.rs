@@ -37,7 +37,7 @@ pub fn _new_events<'py>(py: Python<'py>, guide: &Bound<'py, PyGuide>) -> PyResul
     Ok((found.taken_back, parts))
 }
 
-/// The tokens that a guide took behind its first `count`.
+/// The tokens that a guide took behind its first ``count``.
 #[pyfunction]
 pub fn _tokens_behind(py: Python<'_>, guide: &Bound<'_, PyGuide>, count: usize) -> PyResult<Vec<u32>> {
     guide.get().with_detached(py, |slot| slot.guide.tokens_behind(count))
