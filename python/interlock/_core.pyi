@@ -498,7 +498,7 @@ class Index:
 
         ``spelling`` says how values are written. ``"plain"``: every string has only the escapes that JSON needs, so
         that each text is written in one way, and what a pattern or format leaves no choice about is forced; integers
-        have neither point nor exponent.
+        have neither point nor exponent, and are never ``-0``.
         ``"constants"``: what the schema spells out (names of properties, strings and numbers of ``enum`` and ``const``)
         is written as ``json.dumps`` writes it, with and without ``ensure_ascii``; other strings in every way.
         ``"any"``: every way of JSON. By default it is ``"constants"`` where ``whitespace`` is ``"compact"`` or
