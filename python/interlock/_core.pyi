@@ -234,6 +234,12 @@ class Vocabulary:
         """The ids that never spell text, ascending, as they were given."""
 
     @property
+    def knows_tokenizer(self) -> bool:
+        """Whether it is known how the tokenizer encodes. Without that ``Guide.forced_tokens`` has no token of text: a
+        vocabulary that was made of bytes has no tokenizer, and not every tokenizer is of a known kind.
+        """
+
+    @property
     def fingerprint(self) -> str:
         """64 hexadecimal digits, equal for vocabularies that make the same masks. How a tokenizer encodes is not part
         of it.
@@ -492,7 +498,7 @@ class Index:
 
         ``spelling`` says how values are written. ``"plain"``: every string has only the escapes that JSON needs, so
         that each text is written in one way, and what a pattern or format leaves no choice about is forced; integers
-        have neither point nor exponent.
+        have neither point nor exponent, and are never ``-0``.
         ``"constants"``: what the schema spells out (names of properties, strings and numbers of ``enum`` and ``const``)
         is written as ``json.dumps`` writes it, with and without ``ensure_ascii``; other strings in every way.
         ``"any"``: every way of JSON. By default it is ``"constants"`` where ``whitespace`` is ``"compact"`` or
@@ -986,7 +992,7 @@ class Guide:
         """Take the longest allowed prefix of ``ids`` and return its length, which is what ``rollback`` would undo."""
 
     def validate(self, ids: Iterable[SupportsIndex]) -> int:
-        """The length of the longest allowed prefix of ``ids``; the guide stays where it is."""
+        """The length of the longest allowed prefix of ``ids``, a stop token included; the guide stays where it is."""
 
     def rollback(self, n: SupportsIndex) -> None:
         """Undo the last ``n`` tokens, a stop token included. ``ArgumentError``, and nothing is undone, if there are
@@ -1051,9 +1057,9 @@ class Guide:
     def forced_tokens(self, after: Iterable[SupportsIndex] | None = None, canonical: bool = True) -> list[int]:
         """The tokens that must come next: the tokenizer makes them of every permitted output, whatever follows them.
 
-        Exact or empty. Empty as well where the tokens so far are not those that the tokenizer itself makes, and for a
-        vocabulary whose tokenizer is of no known kind: byte-level BPE with a known pattern, sentencepiece BPE, or a
-        sentencepiece unigram model. ``context_ids`` of ``Index.guide`` decide how the output begins.
+        Exact or empty. Empty as well where the tokens so far are not those that the tokenizer itself makes, and without
+        ``Vocabulary.knows_tokenizer``: known are byte-level BPE with a known pattern, sentencepiece BPE and unigram
+        models. ``context_ids`` of ``Index.guide`` decide how the output begins.
 
         ``after`` are tokens that are taken as if they had been sampled, a draft for instance; the guide stays where it
         is. The answer is empty where one of them is refused.
@@ -1457,6 +1463,9 @@ def _restore_guide(
 
 def _new_events(guide: Guide) -> tuple[int, list[tuple[int, int, bytes]]]:
     """What became certain since the last question: how many events are void, and the parts."""
+
+def _tokens_behind(guide: Guide, count: int) -> list[int]:
+    """The tokens that a guide took behind its first ``count``."""
 
 def _note_events(guide: Guide, count: int) -> None:
     """Say how many events were made of the last parts."""

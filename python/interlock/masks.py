@@ -123,8 +123,8 @@ def apply_bitmask(logits: Any, bits: Any, rows: Iterable[int] | None = None) -> 
         if str(getattr(logits, "dtype", "")).endswith("int32"):
             raise ArgumentError("logits must be numbers with a point, not int32: logits come first, then bits")
         raise ArgumentError(
-            f"logits have {width} columns, which take {(width + 31) // 32} words a row, and bits has {words}: give the "
-            "width of the logits as the size of the vocabulary and of allocate_bitmask"
+            f"logits have {counted(width, 'column')}, {counted((width + 31) // 32, 'word')} a row, and bits "
+            f"has {words}: give the width of the logits as the size of the vocabulary and of allocate_bitmask"
         )
     apply_padded(logits, bits, rows)
 
@@ -248,7 +248,7 @@ def apply_slots(torch: Any, logits: Any, pool: Any, slots: Any, rows: list[int] 
     """
     count, words = len(slots), (logits.shape[-1] + 31) // 32 if logits.dim() else 0
     if words != pool.shape[1]:
-        raise ArgumentError(f"logits take {words} words a row, and the masks have {pool.shape[1]}")
+        raise ArgumentError(f"logits take {counted(words, 'word')} a row, and the masks have {pool.shape[1]}")
     values, _ = _checked(torch, logits, pool, rows, count)
     where = None if rows is None else _moved(torch.tensor(rows, dtype=torch.int32), values.device)
     if count == 0 or values.shape[1] == 0:

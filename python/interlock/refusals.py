@@ -44,7 +44,8 @@ class Refusal:
     message: str
     """What to tell the client, in words of its request; of 500, ``"internal error of the server"``."""
     reason: str
-    """One word for metrics, that of ``interlock.integrations.metrics.refusal_reason``."""
+    """One word for metrics, that of ``interlock.integrations.metrics.refusal_reason``; of Python's own errors for a
+    body that cannot be read it is ``"request"``, or ``"limit"`` where that is nested too deeply."""
     place: str | None = field(default=None, repr=False)
     """Where the request is at fault, as a JSON Pointer; ``None`` where no place is known. Of a ``BudgetError`` it
     is the field ``budget``. Of a place of more than a thousand characters it is the field of the request alone."""

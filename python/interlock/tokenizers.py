@@ -25,6 +25,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
+from interlock.util.plurals import counted
+
 if TYPE_CHECKING:
     from interlock import Vocabulary, VocabularyError
 
@@ -110,8 +112,8 @@ def _vocabulary(
     stray = next((i for i in eos if i > listed), None)
     if stray is not None and size is None:
         raise _error(
-            f"eos_token_ids: id {stray} is out of range: the tokenizer lists {listed + 1} ids, from 0 to {listed}; "
-            "give size too, the width of the logits, if the model has more"
+            f"eos_token_ids: id {stray} is out of range: the tokenizer lists {counted(listed + 1, 'id')}, from 0 to "
+            f"{listed}; give size too, the width of the logits, if the model has more"
         )
     tokens = [table.tokens.get(i, b"") for i in range(listed + 1)]
     return _core._vocabulary_with_model(tokens, eos, sorted({*table.special, *special}), size, **table.model)

@@ -33,7 +33,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use twox_hash::XxHash3_128;
 
-use crate::error::{Error, ErrorCode, ErrorKind, Result};
+use crate::error::{Error, ErrorCode, ErrorKind, Result, counted};
 use crate::util::mapped::{ALIGN, MappedFile, MappedSlice, Plain};
 
 /// The number of this format; a reader knows exactly one.
@@ -276,7 +276,7 @@ impl Pack {
         }
         let length = size(bytes, 16).ok_or_else(short)?;
         if bytes.len() < length {
-            return Err(says(format!("is cut short: {} bytes of {length}", bytes.len())));
+            return Err(says(format!("is cut short: {} of {length}", counted(bytes.len() as u64, "byte"))));
         }
         if bytes.len() > length {
             return Err(says(format!("is longer than it says: {} bytes, not {length}", bytes.len())));

@@ -6,7 +6,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::dfa::explore::{ConfigSource, Explorer};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, counted};
 use crate::util::rng::Rng;
 
 /// The bytes on the way from what was found first to `at`.
@@ -95,7 +95,8 @@ pub fn random(source: ConfigSource<'_>, seed: u64, max_bytes: usize, max_states:
             return Ok(out);
         }
         if steps == 0 {
-            let message = format!("the shortest member has {} bytes, more than {max_bytes}", rest.len());
+            let message =
+                format!("the shortest member has {}, more than {max_bytes}", counted(rest.len() as u64, "byte"));
             return Err(Error::new(ErrorKind::Unsatisfiable, message));
         }
         steps /= 2;

@@ -4,7 +4,7 @@
 //! the mask *after* one draft; the first row is the mask before any. The guide walks down and back up, and ends where
 //! it began.
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, counted};
 use crate::guide::Guide;
 
 fn argument(message: String) -> Error {
@@ -44,12 +44,16 @@ impl Guide {
         let words = self.index().vocabulary().words();
         let width = rows.len() / (ids.len() + 1);
         if width < words || !rows.len().is_multiple_of(ids.len() + 1) {
-            return Err(argument(format!("{} drafts need {} rows of {words} words", ids.len(), ids.len() + 1)));
+            let drafts = counted(ids.len() as u64, "draft");
+            let need = if ids.len() == 1 { "needs" } else { "need" };
+            let (rows, words) = (counted(ids.len() as u64 + 1, "row"), counted(words as u64, "word"));
+            return Err(argument(format!("{drafts} {need} {rows} of {words}")));
         }
         let parents = match parents {
             None => (0..ids.len()).map(|i| i.checked_sub(1)).collect(),
             Some(given) if given.len() != ids.len() => {
-                return Err(argument(format!("{} drafts, but {} parents", ids.len(), given.len())));
+                let (drafts, parents) = (counted(ids.len() as u64, "draft"), counted(given.len() as u64, "parent"));
+                return Err(argument(format!("{drafts}, but {parents}")));
             }
             Some(given) => given.iter().enumerate().map(|(i, &p)| parent(i, p)).collect::<Result<Vec<_>>>()?,
         };

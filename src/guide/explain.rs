@@ -1,5 +1,6 @@
 //! Explanations: why a token is refused, and what is allowed instead.
 
+use crate::error::counted;
 use crate::guide::Guide;
 use crate::guide::position::Position;
 use crate::index::IndexEngine;
@@ -69,9 +70,8 @@ impl Guide {
     fn explain_stop(&mut self, id: u32) -> String {
         match self.is_accepting() {
             true if self.is_early() && self.is_withheld(id) => format!(
-                "stop token {id} is refused: the output could end here, but has {} tokens of the {} that min_tokens \
-                 asks for",
-                self.history.len(),
+                "stop token {id} is refused: the output could end here, but has {} of the {} that min_tokens asks for",
+                counted(self.history.len() as u64, "token"),
                 self.min_tokens
             ),
             true => format!("stop token {id} is allowed"),

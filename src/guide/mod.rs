@@ -321,7 +321,12 @@ impl Guide {
 
     /// The tokens taken.
     pub fn tokens(&self) -> Vec<u32> {
-        self.history.iter().map(|s| s.token).collect()
+        self.tokens_behind(0)
+    }
+
+    /// The tokens taken behind the first `count`.
+    pub fn tokens_behind(&self, count: usize) -> Vec<u32> {
+        self.history.iter().skip(count).map(|s| s.token).collect()
     }
 
     /// The ids that may come next, ascending; none after termination.

@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use crate::error::counted;
 use crate::guide::Guide;
 use crate::mask_kernels::{apply_row, copy_row};
-use crate::python::convert::argument::{optional_count, type_name, wrong_type};
+use crate::python::convert::argument::{integer, optional_count, type_name, wrong_type};
 use crate::python::convert::buffer::{LogitRows, MaskRows};
 use crate::python::convert::ids::{TokenIds, row_numbers};
 use crate::python::errors::{argument, busy, detached, internal, of_batch, panic_message};
@@ -387,15 +387,14 @@ pub fn apply_bitmask_cpu(
 #[pyfunction]
 #[pyo3(signature = (n))]
 pub fn set_num_threads(py: Python<'_>, n: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
-    match optional_count(n, "n")? {
-        Some(n) if n == 0 || n > thread_pool::MAX_THREADS => {
-            Err(argument(py, format!("the number of threads must be from 1 to {}", thread_pool::MAX_THREADS)))
-        }
-        n => {
-            thread_pool::set_num_threads(n);
-            Ok(())
-        }
-    }
+    let most = thread_pool::MAX_THREADS;
+    // No count, so that a negative number is told the same as 0.
+    let checked = |given: &Bound<'_, PyAny>| {
+        let n = usize::try_from(integer(given, "n")?).ok().filter(|n| (1..=most).contains(n));
+        n.ok_or_else(|| argument(py, format!("n is a number of threads from 1 to {most}, or None, not {given}")))
+    };
+    thread_pool::set_num_threads(n.map(checked).transpose()?);
+    Ok(())
 }
 
 /// How many threads batch calls may use in this process.

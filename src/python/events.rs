@@ -1,4 +1,5 @@
-//! Events of a guide and text from outside, for `interlock.events` and `Guide.force`.
+//! Events of a guide, its last tokens and text from outside, for `interlock.events`, `interlock.serving` and
+//! `Guide.force`.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
@@ -34,6 +35,12 @@ pub fn _new_events<'py>(py: Python<'py>, guide: &Bound<'py, PyGuide>) -> PyResul
     let found = found.map_err(|error| to_exception(py, &error))?;
     let parts = found.parts.iter().map(|part| tuple(py, part)).collect::<PyResult<Vec<_>>>()?;
     Ok((found.taken_back, parts))
+}
+
+/// The tokens that a guide took behind its first ``count``.
+#[pyfunction]
+pub fn _tokens_behind(py: Python<'_>, guide: &Bound<'_, PyGuide>, count: usize) -> PyResult<Vec<u32>> {
+    guide.get().with_detached(py, |slot| slot.guide.tokens_behind(count))
 }
 
 /// Say how many events were made of the last parts.

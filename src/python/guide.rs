@@ -252,7 +252,7 @@ impl PyGuide {
         self.with_detached(py, |slot| slot.guide.advance_many(&ids.ids))
     }
 
-    /// The length of the longest allowed prefix of ``ids``; the guide stays where it is.
+    /// The length of the longest allowed prefix of ``ids``, a stop token included; the guide stays where it is.
     fn validate(&self, py: Python<'_>, ids: &Bound<'_, PyAny>) -> PyResult<usize> {
         let ids = TokenIds::several(ids, "ids")?;
         self.with_detached(py, |slot| slot.guide.validate(&ids.ids))
@@ -378,9 +378,9 @@ impl PyGuide {
 
     /// The tokens that must come next: the tokenizer makes them of every permitted output, whatever follows them.
     ///
-    /// Exact or empty. Empty as well where the tokens so far are not those that the tokenizer itself makes, and for a
-    /// vocabulary whose tokenizer is of no known kind: byte-level BPE with a known pattern, sentencepiece BPE, or a
-    /// sentencepiece unigram model. ``context_ids`` of ``Index.guide`` decide how the output begins.
+    /// Exact or empty. Empty as well where the tokens so far are not those that the tokenizer itself makes, and without
+    /// ``Vocabulary.knows_tokenizer``: known are byte-level BPE with a known pattern, sentencepiece BPE and unigram
+    /// models. ``context_ids`` of ``Index.guide`` decide how the output begins.
     ///
     /// ``after`` are tokens that are taken as if they had been sampled, a draft for instance; the guide stays where it
     /// is. The answer is empty where one of them is refused.

@@ -6,7 +6,7 @@
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::error::Error;
+use crate::error::{Error, counted};
 use crate::index::Index;
 use crate::python::runtime::cancel::{PyCancelToken, interruptible};
 
@@ -27,7 +27,8 @@ pub struct PyAutomaton {
 #[pymethods]
 impl PyAutomaton {
     fn __repr__(&self) -> String {
-        format!("<interlock.Automaton of {} states, {} edges>", self.accepting.len(), self.edges.len())
+        let (states, edges) = (self.accepting.len() as u64, self.edges.len() as u64);
+        format!("<interlock.Automaton of {}, {}>", counted(states, "state"), counted(edges, "edge"))
     }
 }
 

@@ -42,7 +42,9 @@ mod core_module {
     #[pymodule_export]
     use crate::python::convert::limits::{_restore_limits, PyLimits};
     #[pymodule_export]
-    use crate::python::events::{_capture, _force, _forget_events, _has_captures, _new_events, _note_events};
+    use crate::python::events::{
+        _capture, _force, _forget_events, _has_captures, _new_events, _note_events, _tokens_behind,
+    };
     #[pymodule_export]
     use crate::python::flat_rules::_flat_rules;
     #[pymodule_export]

@@ -6,6 +6,7 @@ use std::sync::{Mutex, MutexGuard, TryLockError};
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 
+use crate::error::counted;
 use crate::guide::device_rows::RowSlots;
 use crate::mask::mask_name::MaskName;
 use crate::python::batch::{BatchJob, GuideOrNone, Stage, of_guide, run_all, slot_in_batch, sound_in_batch};
@@ -66,7 +67,12 @@ impl PyRowSlots {
         }
         GuideOrNone::check_vocabularies(py, &guides)?;
         if slots.len() > rows.len() || slots.len() > mask.rows() {
-            let message = format!("{} guides, but {} slots and {} rows", slots.len(), rows.len(), mask.rows());
+            let message = format!(
+                "{}, but {} and {}",
+                counted(slots.len() as u64, "guide"),
+                counted(rows.len() as u64, "slot"),
+                counted(mask.rows() as u64, "row")
+            );
             return Err(argument(py, message));
         }
         if threads == Some(0) {

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString, PyTuple, PyType};
 
 use crate::compile::index_cache::CompileCache;
-use crate::error::ErrorKind;
+use crate::error::{ErrorKind, counted};
 use crate::python::convert::argument;
 use crate::python::convert::ids::{TokenId, TokenIds};
 use crate::python::convert::source::FilePath;
@@ -185,6 +185,13 @@ impl PyVocabulary {
         self.core.special_token_ids().to_vec()
     }
 
+    /// Whether it is known how the tokenizer encodes. Without that ``Guide.forced_tokens`` has no token of text: a
+    /// vocabulary that was made of bytes has no tokenizer, and not every tokenizer is of a known kind.
+    #[getter]
+    fn knows_tokenizer(&self, py: Python<'_>) -> PyResult<bool> {
+        detached(py, || Ok(self.core.model().is_some()))
+    }
+
     /// 64 hexadecimal digits, equal for vocabularies that make the same masks. How a tokenizer encodes is not part of
     /// it.
     #[getter]
@@ -228,7 +235,9 @@ impl PyVocabulary {
         let (core, digits) = (&self.core, self.fingerprint());
         let head = digits.get(..12).unwrap_or_default();
         let (len, size, eos) = (core.len(), core.size(), core.eos_token_ids());
-        format!("<interlock.Vocabulary of {len} tokens, size {size}, eos_token_ids {eos:?}, fingerprint {head}>")
+        let tokens = counted(len as u64, "token");
+        let tokenizer = if core.model().is_some() { "" } else { ", tokenizer unknown" };
+        format!("<interlock.Vocabulary of {tokens}, size {size}, eos_token_ids {eos:?}{tokenizer}, fingerprint {head}>")
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {

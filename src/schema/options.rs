@@ -38,7 +38,7 @@ pub enum Spelling {
     /// All strings have only the escapes that JSON needs: `\"`, `\\`, and control characters by their short escape, or
     /// by `\u00` and two lower-case digits where there is none. Every other character stands for itself, so each text
     /// is written in one way, and what a pattern or format leaves no choice about is forced. Numbers of `enum` and
-    /// `const` are written as `json.dumps` writes them, and integers without point and exponent.
+    /// `const` are written as `json.dumps` writes them, and integers without point and exponent, and never as `-0`.
     Plain,
     /// As [`Plain`](Self::Plain), but keys that the schema does not name are written in every way: what llguidance
     /// takes for documents in its grammars.
@@ -118,7 +118,7 @@ impl SchemaOptions {
         }
     }
 
-    /// Whether integers are written without point and exponent.
+    /// Whether integers are written without point and exponent, and never as `-0`.
     pub(crate) fn has_bare_integers(&self) -> bool {
         matches!(self.spelling, Some(Spelling::Plain | Spelling::PlainValues))
     }

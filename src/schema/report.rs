@@ -58,8 +58,8 @@ pub(crate) fn option_rows(rules: &Rules, options: &SchemaOptions, most_blanks: u
     let (plain, spelling) = match options.string_escapes() {
         EscapeUse::Needed => (
             objects || rules.plain_constants || rules.rules.iter().any(|r| !r.strings.is_empty()),
-            "strings have only the escapes that JSON needs, integers have neither point nor exponent, and numbers of \
-             enum and const are spelled as json.dumps writes them"
+            "strings have only the escapes that JSON needs, integers have neither point nor exponent and are never \
+             -0, and numbers of enum and const are spelled as json.dumps writes them"
                 .to_string(),
         ),
         _ => (

@@ -319,7 +319,7 @@ fn compact_and_spaced_are_plain_unless_told() {
     assert!(prints[0] != prints[1] && prints[1] != prints[2] && prints[0] != prints[2]);
 }
 
-/// What stands between two strings, with whole numbers without point and exponent.
+/// What stands between two strings, with whole numbers without point and exponent, and zero without a sign.
 fn bare_integers(text: &str) -> String {
     let is_digit = |c: char| c.is_ascii_digit() || matches!(c, '.' | 'e' | 'E' | '+' | '-');
     let mut out = String::new();
@@ -329,8 +329,8 @@ fn bare_integers(text: &str) -> String {
         let number = &rest[start..end];
         out.push_str(&rest[..start]);
         match Decimal::parse(number).expect("a number") {
-            value if value.is_integer() && number.contains(['.', 'e', 'E']) => {
-                out.push_str(if number.starts_with('-') { "-" } else { "" });
+            value if value.is_integer() && (number.contains(['.', 'e', 'E']) || value.is_zero()) => {
+                out.push_str(if number.starts_with('-') && !value.is_zero() { "-" } else { "" });
                 out.push_str(&value.plain_digits().0);
             }
             _ => out.push_str(number),
@@ -365,10 +365,14 @@ fn respelled(text: &[u8], between: impl Fn(&str) -> String) -> String {
 fn integers_are_bare() {
     let bounded = r#"{"type":"integer","minimum":2,"maximum":500}"#;
     let even = r#"{"type":["integer","null"],"multipleOf":2}"#;
+    let draft_4 = r#"{"$schema":"http://json-schema.org/draft-04/schema#","type":"integer"}"#;
     for (schema, integers, others) in [
-        (r#"{"type":"integer"}"#, ["5", "-0", "1234567"], ["5.0", "5e2", "1E+2"]),
+        (r#"{"type":"integer"}"#, ["5", "-70", "1234567"], ["5.0", "5e2", "-0"]),
+        (r#"{"type":"integer","minimum":0}"#, ["0", "10", "6"], ["0.0", "0e1", "-0"]),
+        (r#"{"type":"integer","maximum":10}"#, ["0", "10", "-10"], ["0.0", "0e1", "-0"]),
+        (draft_4, ["0", "10", "-10"], ["0.0", "0e1", "-0"]),
         (bounded, ["5", "2", "500"], ["5.0", "2.00", "5e1"]),
-        (even, ["null", "4", "-12"], ["4.0", "4e0", "1e1"]),
+        (even, ["null", "4", "-12"], ["4.0", "4e0", "-0"]),
         (r#"{"allOf":[{"type":"integer"},{"not":{"const":7}}]}"#, ["6", "8", "77"], ["7", "6.0", "6e1"]),
     ] {
         let at = |spelling| compile(schema, spelling).guide(&GuideOptions::default()).expect("no budget");
@@ -383,11 +387,19 @@ fn integers_are_bare() {
         for text in others {
             assert!(!takes(&plainly, text) && !takes(&in_grammar, text), "{schema} plainly accepts {text}");
         }
-        assert!(takes(&written, if schema == even { "4.0" } else { "6.0" }), "{schema}");
+        let loose = if schema == even { "4.0" } else { "6.0" };
+        assert_eq!(takes(&written, loose), schema != draft_4, "{schema}");
+    }
+    // Without plain spelling it is a spelling of zero.
+    for schema in [r#"{"type":"integer","minimum":0}"#, even, draft_4] {
+        for spelling in [Spelling::Any, Spelling::Constants, Spelling::PlainPatterns] {
+            let guide = compile(schema, spelling).guide(&GuideOptions::default()).expect("no budget");
+            assert!(takes(&guide, "-0"), "{schema}");
+        }
     }
     // A number keeps its spellings, whole or not.
     let number = compile(r#"{"type":"number"}"#, Spelling::Plain).guide(&GuideOptions::default()).expect("no budget");
-    for text in ["5", "5.0", "2.5e3"] {
+    for text in ["5", "5.0", "2.5e3", "-0", "-0.0"] {
         assert!(takes(&number, text), "{text}");
     }
 }

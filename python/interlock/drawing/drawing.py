@@ -129,7 +129,9 @@ class Drawing:
         what = {"from_json_schema": "JSON Schema", "from_regex": "pattern", "from_choices": "choices"}[
             self.recipe.method
         ]
-        return f"{what}, {len(self.states.states)} states, {len(self.jumps.states)} with forced runs as single edges"
+        number = len(self.states.states)
+        states = f"{number} state{'s' if number != 1 else ''}"
+        return f"{what}, {states}, {len(self.jumps.states)} with forced runs as single edges"
 
     def counts(self) -> dict[str, int]:
         """The drawing in numbers."""

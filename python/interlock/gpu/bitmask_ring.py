@@ -143,7 +143,7 @@ class BitmaskRing:
         """
         rows = self.batch if rows is None else rows
         if not 0 <= rows <= self.batch:
-            raise ArgumentError(f"{rows} rows are asked for, but the ring has {self.batch}")
+            raise ArgumentError(f"rows is {rows}, but the ring has {self.batch}")
         buffers = self._buffers
         # Round and round, beginning behind the last one.
         order = [*range(self._at + 1, len(buffers)), *range(self._at + 1)]
@@ -176,7 +176,7 @@ class BitmaskRing:
         given = self._count()
         rows = given if rows is None else rows
         if not 0 <= rows <= given:
-            raise ArgumentError(f"{rows} rows are to be sent, but next gave {given}")
+            raise ArgumentError(f"rows is {rows}, but next gave {given}")
         buffer = self._buffers[self._at]
         sent, event = self._memory.copied(buffer.whole[: rows * self.words].reshape(rows, self.words))
         if event is not None:

@@ -17,6 +17,7 @@ import torch
 from interlock._core import ArgumentError, Guide, Vocabulary, _RowSlots
 from interlock.gpu.bitmask_ring import BitmaskRing
 from interlock.masks import _row_numbers, apply_slots
+from interlock.util.plurals import counted
 
 __all__ = ["DeviceRows"]
 
@@ -80,7 +81,7 @@ class DeviceRows:
         self._of = None
         count = len(guides)
         if count > self.batch:
-            raise ArgumentError(f"{count} guides, but these rows were made for a batch of {self.batch}")
+            raise ArgumentError(f"{counted(count, 'guide')}, but these rows were made for a batch of {self.batch}")
         if self.words == 0:
             raise ArgumentError("the width of the logits is 0")
         try:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from interlock import ArgumentError, BudgetError, Guide, Index, Vocabulary
 from interlock.util.longest_tokens import longest_tokens
+from interlock.util.plurals import counted
 
 __all__ = ["PrefilledIndex", "spelled"]
 
@@ -66,7 +67,7 @@ class PrefilledIndex:
         free.advance_many(self.ids)
         needed = max(free.min_tokens_to_finish(), max_tokens + 1)
         error = BudgetError(
-            f"max_tokens is {max_tokens}, but behind {self.text!r} a complete output needs {needed} tokens; "
+            f"max_tokens is {max_tokens}, but behind {self.text!r} a complete output needs {counted(needed, 'token')}; "
             f"pass max_tokens={needed} or more"
         )
         error.limit, error.value = max_tokens, needed

@@ -24,6 +24,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import interlock
 from interlock import ArgumentError
+from interlock.util.plurals import counted
 
 __all__ = [
     "Change",
@@ -94,7 +95,8 @@ class _Metric:
 
     def _key(self, values: tuple[str, ...]) -> tuple[str, ...]:
         if len(values) != len(self.labels):
-            raise ArgumentError(f"{self.name} has the labels {self.labels}, but {len(values)} values were given")
+            were = f"{counted(len(values), 'value')} {'was' if len(values) == 1 else 'were'}"
+            raise ArgumentError(f"{self.name} has the labels {self.labels}, but {were} given")
         return values
 
     def _told(self, key: tuple[str, ...], number: float) -> None:

@@ -25,6 +25,7 @@ from interlock.programs.seam_tokenization import Transcript
 from interlock.util.argument_types import require
 from interlock.util.attribute_hints import no_attribute
 from interlock.util.near_words import meant, nearest
+from interlock.util.plurals import counted
 
 __all__ = ["Program"]
 
@@ -461,7 +462,7 @@ class Program:
         return marked_text([*pieces, (data[at:].decode("utf-8", "replace"), False, "")])
 
     def __repr__(self) -> str:
-        return f"<interlock.Program of {len(self._transcript.ids)} tokens, {list(self.captures)} captured>"
+        return f"<interlock.Program of {counted(len(self._transcript.ids), 'token')}, {list(self.captures)} captured>"
 
     def __bool__(self) -> bool:
         return True

@@ -10,7 +10,8 @@ completions and responses, with the fields that vLLM and SGLang add.
 ('choice', 10)
 """
 
+from interlock.serving.compiled_request import CompiledRequest
 from interlock.serving.reply import Reply
-from interlock.serving.request_compiler import CompiledRequest, RequestCompiler
+from interlock.serving.request_compiler import RequestCompiler
 
 __all__ = ["CompiledRequest", "Reply", "RequestCompiler"]

@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
+from interlock import _core
 from interlock._core import ArgumentError, Guide, Vocabulary
 from interlock.budget_cuts import has_budget_cut
 from interlock.events import Event
@@ -19,6 +20,7 @@ from interlock.tools.notations.tool_format import ToolFormat
 from interlock.tools.replies.chat_completions import ChatCompletionDeltas, FinishReason, chat_completion_choice
 from interlock.util.argument_types import require
 from interlock.util.client_messages import of_program
+from interlock.util.plurals import counted
 
 __all__ = ["Reply", "check_guide"]
 
@@ -78,6 +80,8 @@ class Reply:
         self._text: list[str] = []
         self._has_stop_token = self._is_closed = False
         self._tokens: list[int] = []
+        # Of the tokens of the guide, where those of ``deltas`` begin: a guide may have taken some before.
+        self._begins = [0] if guide is None or not guide.num_tokens else [0, guide.num_tokens]
         self._was_cut: bool | None = None
 
     def deltas(self, tokens: Iterable[int]) -> list[dict[str, Any]]:
@@ -86,8 +90,8 @@ class Reply:
 
         The guide, where there is one, has taken them already, and none of them may be taken back later: of a draft,
         pass those that stay. ``ArgumentError`` for tokens behind the end. So it is, and nothing changes, for more
-        tokens than the guide took, as where a fork took them that ``CompiledRequest.reply`` was not given. Whether
-        they are the same tokens is looked at once, when the stop token comes. ``TypeError`` for what is no token ids.
+        tokens than the guide took, as where a fork took them that ``CompiledRequest.reply`` was not given, and for
+        other ones. ``TypeError`` for what is no token ids.
 
         >>> from interlock.explain import byte_vocabulary
         >>> from interlock.serving import RequestCompiler
@@ -145,12 +149,12 @@ class Reply:
         return None if self._stops is None else self._stops.found
 
     @property
-    def finish_reason(self) -> FinishReason:
-        """``"length"`` for an output that has no end (yet), or that its budget ended or left a part of it no room: a
-        text that stops where the tokens do, a string in JSON that had to be closed, reasoning that used them up.
-        Otherwise it is ``"tool_calls"`` for an output that ended with calls, and ``"stop"`` for one without, also where
-        a stop text ended it. Calls that are whole are calls, also where the budget had no room for another one behind
-        them.
+    def finish_reason(self) -> FinishReason | None:
+        """``None`` until the output has ended (``has_ended``), as in the chunks of a stream. ``"length"`` for one that
+        ``close`` ended, or that its budget ended or left a part of it no room: a text that stops where the tokens do, a
+        string in JSON that had to be closed, reasoning that used them up. Otherwise it is ``"tool_calls"`` for an
+        output that ended with calls, and ``"stop"`` for one without, also where a stop text ended it. Calls that are
+        whole are calls, also where the budget had no room for another one behind them.
 
         A guide ends an output in time by itself, so a stop token alone tells nothing. At the end the output is gone
         through once, with some microseconds a token. Behind a text from outside (``Guide.force``) nothing is looked at.
@@ -164,6 +168,8 @@ class Reply:
         >>> reply.finish_reason
         'length'
         """
+        if not self.has_ended:
+            return None
         said = self._stream.finish_reason if self._has_events else "stop" if self._has_stop else "length"
         if self.stop_text is not None:
             return said
@@ -171,7 +177,8 @@ class Reply:
 
     def choice(self) -> dict[str, Any]:
         """The element of ``choices`` of a chat completion, of all tokens that ``deltas`` was given: ``index``,
-        ``message`` and ``finish_reason``. A call has the identifier that its delta had, or the notation's own.
+        ``message`` and ``finish_reason``, which is ``None`` where the output has not ended. A call has the identifier
+        that its delta had, or the notation's own.
 
         >>> from interlock.explain import byte_vocabulary
         >>> from interlock.serving import RequestCompiler
@@ -290,13 +297,19 @@ class Reply:
         return self._was_cut
 
     def _check_taken(self, tokens: list[int]) -> None:
-        """``ArgumentError`` for tokens that the guide did not take, as far as that is seen cheaply."""
-        if self._guide is None:
+        """``ArgumentError`` for tokens that the guide did not take."""
+        if self._guide is None or not tokens:
             return
-        taken, passed = self._guide.num_tokens, len(self._tokens) + len(tokens)
+        taken, before = self._guide.num_tokens, len(self._tokens)
         other = "pass the guide that takes the tokens to CompiledRequest.reply, and advance it first"
-        if passed > taken:
-            raise ArgumentError(f"deltas was given {passed} tokens, and the guide of this Reply took {taken}: {other}")
-        if self._guide.is_terminated and not self._stop_token_ids.isdisjoint(tokens):
-            if self._guide.tokens[taken - passed :] != [*self._tokens, *tokens]:
-                raise ArgumentError(f"deltas was given other tokens than the guide of this Reply took: {other}")
+        if before + len(tokens) > taken:
+            passed = counted(before + len(tokens), "token")
+            said = f"deltas was given {passed}, and the guide of this Reply took {taken}: {other}"
+            raise of_program(ArgumentError(said))
+        behind = [_core._tokens_behind(self._guide, begin + before)[: len(tokens)] for begin in self._begins]
+        fitting = [begin for begin, same in zip(self._begins, behind, strict=True) if same == tokens]
+        if not fitting:
+            at = next((at for at, (one, same) in enumerate(zip(tokens, behind[0])) if one != same), 0)
+            said = f"deltas was given token {tokens[at]} where the guide of this Reply took {behind[0][at]}"
+            raise of_program(ArgumentError(f"{said}, after {counted(before + at, 'token')}: {other}"))
+        self._begins = fitting

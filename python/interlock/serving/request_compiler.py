@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
@@ -18,18 +18,16 @@ from interlock._core import (
     BudgetError,
     CancelledError,
     CancelToken,
-    Guide,
     Index,
     InterlockError,
     Limits,
-    ReportRow,
     Vocabulary,
 )
 from interlock.budget_cuts import first_bytes
 from interlock.refusals import Refusal, refusal
 from interlock.serving.compile_pool import CompilePool, default_compile_threads
+from interlock.serving.compiled_request import CompiledRequest
 from interlock.serving.known_sources import KnownSources, has_few_fields
-from interlock.serving.reply import Reply, check_guide
 from interlock.serving.request_fields import (
     AboveMost,
     Ending,
@@ -40,121 +38,36 @@ from interlock.serving.request_fields import (
     is_the_clients,
     number_of_outputs,
 )
-from interlock.serving.request_places import in_stop_token_ids, place_of_format, standing_in_body
+from interlock.serving.request_places import (
+    in_stop_token_ids,
+    place_of_format,
+    place_of_source,
+    placed,
+    standing_in_body,
+)
 from interlock.serving.request_reasoning import check_reasoning, reasoning_of
 from interlock.serving.server_settings import check_format, checked_allowed_tokens, checked_limits
-from interlock.serving.stop_texts import StopReader, StopTexts, WholeOutputs
 from interlock.store import Store
 from interlock.tools.errors import RequestError
 from interlock.tools.notations.detection import detect_format
 from interlock.tools.notations.format_files import tool_format
 from interlock.tools.notations.json_writing import json_writing
 from interlock.tools.notations.tool_format import ToolFormat
-from interlock.tools.replies.chat_completions import ChatCompletionDeltas, new_call_id
+from interlock.tools.replies.chat_completions import ChatCompletionDeltas
 from interlock.tools.requests.request_body import format_of_request
-from interlock.tools.requests.response_format import Kind, request_kind
+from interlock.tools.requests.response_format import request_kind
 from interlock.tools.tags.request_checks import check_response_format
-from interlock.tools.tags.request_report import request_report
 from interlock.tools.tags.structural_tag import response_template_of
 from interlock.util.argument_types import require
 from interlock.util.quoting import quoted
 
-__all__ = ["CompiledRequest", "RequestCompiler"]
+__all__ = ["RequestCompiler"]
 
 Reasoning: TypeAlias = Literal["none", "optional", "required"]
-RequestKind: TypeAlias = Kind | Literal["tools"]
 
 _LOGGER = logging.getLogger(__name__)
 _AT_ONCE_SECONDS = 0.02
 """How long an event loop may be kept busy by a source that seems to be known."""
-
-
-@dataclass(frozen=True)
-class CompiledRequest:
-    """A request that is ready to be run."""
-
-    kind: RequestKind
-    """What it asks of its output, in one word (see ``interlock.tools.request_kind``), for metrics."""
-    index: Index | None
-    """``None`` for a request that asks for nothing, which needs no masks."""
-    guide: Guide | None
-    """A guide at the beginning of the output; ``guide.fork()`` is one more, for a request with ``n`` outputs."""
-    n: int
-    """How many outputs it asks for."""
-    max_tokens: int
-    """How many tokens each output may have, its stop token counted as the server counts it."""
-    asked_max_tokens: int | None
-    """The number in the body, ``None`` where it has none. It is above ``max_tokens`` where the server's is lower."""
-    min_tokens: int
-    stop: tuple[str, ...]
-    """The texts of the client that end an output: ``reply`` looks for them."""
-    stop_token_ids: tuple[int, ...]
-    """All tokens that end an output: those of the vocabulary and those of the request."""
-    tools: tuple[Any, ...]
-    _compiler: RequestCompiler
-    _has_events: bool
-    _asked: Any
-    _text_index: Index | None
-    """What the text of an output is of; ``None`` where it may be any text."""
-
-    @cached_property
-    def _stop_texts(self) -> StopTexts:
-        return StopTexts(self.stop)
-
-    def reply(self, guide: Guide | None = None, *, new_id: Callable[[], str] = new_call_id) -> Reply:
-        """What reads an output for the client. ``guide`` is that of this output, where it is a fork of ``self.guide``.
-        ``new_id`` makes the identifier of a call. ``ArgumentError`` for a guide of another vocabulary.
-        """
-        if guide is not None:
-            check_guide(guide, self._compiler.vocabulary)
-        return Reply(
-            self._compiler.vocabulary,
-            self.guide if guide is None else guide,
-            max_tokens=self._compiler._room(self.max_tokens),
-            min_tokens=self.min_tokens,
-            first_bytes=lambda: self._compiler._first_bytes,
-            has_events=self._has_events,
-            stop_token_ids=self.stop_token_ids,
-            stops=self._stop_reader(self._text_index) if self.stop else None,
-            format=self._compiler.tool_format,
-            tools=self.tools,
-            new_id=new_id,
-            reasoning_field=self._compiler.reasoning_field,
-        )
-
-    def report(self) -> list[ReportRow]:
-        """What the schemas of the request say and its output is not held to exactly, misspelt keywords among it, with
-        the places in the body. See ``interlock.tools.request_report``.
-
-        >>> from interlock.explain import byte_vocabulary
-        >>> request = RequestCompiler(byte_vocabulary()).compile({"guided_json": {"type": "string", "minLenght": 1}})
-        >>> request.report()[0].pointer, request.report()[0].keyword
-        ('/guided_json', 'minLenght')
-        """
-        return request_report(self._asked, self.tools or None, limits=self._compiler.limits)
-
-    def cut_at_stop(self, text: str) -> str | None:
-        """The output before its first text of ``stop``, for a server that has the text of an output and no tokens;
-        ``None`` where there is none. ``reply`` does the same with each token.
-
-        Where the request has an index, only a text counts before which the output is whole: one inside of a JSON string
-        ends nothing. ``text`` has its special tokens, where the tool format writes any. Where stop texts are found, the
-        output is gone through once.
-
-        >>> from interlock.explain import byte_vocabulary
-        >>> compiler = RequestCompiler(byte_vocabulary())
-        >>> compiler.compile({"stop": ["###"]}).cut_at_stop("Well.### No")
-        'Well.'
-        >>> compiler.compile({"stop": "###", "guided_regex": '"[a#]*"'}).cut_at_stop('"a###a"') is None
-        True
-        """
-        require(text=(text, "text"))
-        reader = self._stop_reader(self.index)
-        shown = reader.read(text)
-        return None if reader.found is None else shown
-
-    def _stop_reader(self, index: Index | None) -> StopReader:
-        return StopReader(self._stop_texts, None if index is None else WholeOutputs(index))
 
 
 class RequestCompiler:
@@ -302,12 +215,50 @@ class RequestCompiler:
         >>> compiler.compile({"tools": [{"name": "now"}], "tool_choice": "required"}).guide.forced_text()
         '<tool_call>\\n{"name": "now", "arguments": {'
         """
+        return self._compiled(body, self._found, cancel, reasoning, reasoning_is_open, context_ids)
+
+    def precompute(self, body: Any, store: Store, *, cancel: CancelToken | None = None) -> list[str]:
+        """Compile a body that this compiler will meet, and add its indexes to ``store``, where a compiler with this
+        store finds them. Their keys are returned, none for a request for nothing. For bodies of your own: neither
+        ``limits`` nor ``seconds`` count, and strangers would fill the store. Errors are those of ``compile`` and of
+        ``Store.get_or_compile``.
+
+        >>> import tempfile, interlock
+        >>> from interlock.explain import byte_vocabulary
+        >>> store = interlock.Store(tempfile.mkdtemp())
+        >>> keys = RequestCompiler(byte_vocabulary()).precompute({"guided_choice": ["yes", "no"]}, store)
+        >>> keys == list(store)
+        True
+        """
+        if not isinstance(store, Store):
+            raise TypeError(f"store must be an interlock.Store, not {type(store).__name__}")
+        keys: list[str] = []
+
+        def added(kind: str, source: Any, options: dict[str, Any], _deadline: CancelToken | None) -> Index:
+            found = store.get_or_compile(kind, source, self.vocabulary, **options, cancel=cancel)
+            keys.append(store.key_of(kind, source, self.vocabulary, **options))
+            return found
+
+        self._compiled(body, added, cancel)
+        return keys
+
+    def _compiled(
+        self,
+        body: Any,
+        find: Callable[[str, Any, dict[str, Any], CancelToken | None], Index],
+        cancel: CancelToken | None = None,
+        reasoning: Reasoning | None = None,
+        reasoning_is_open: bool | None = None,
+        context_ids: Iterable[int] | None = None,
+    ) -> CompiledRequest:
+        """What ``compile`` returns. ``find`` gets or makes the index of a source."""
         require(cancel=(cancel, "cancel?"))
         asked, ending, outputs = self._read(body)
         given, choice = body.get("tools"), body.get("tool_choice")
         place = place_of_format(asked)
         with standing_in_body(place):
             kind = request_kind(asked, given, choice)
+        place = "/tools" if kind == "tools" else place
         thinks = reasoning_of(
             self._reasoning,
             body,
@@ -324,12 +275,12 @@ class RequestCompiler:
             token = cancel
             if token is None and self.seconds is not None:
                 token = CancelToken.after(self.seconds)
-            with standing_in_body("/tools" if kind == "tools" else place):
-                index = text_index = self._index(body, asked, has_events, thinks, token)
+            with standing_in_body(place):
+                index = text_index = self._index(find, body, asked, has_events, thinks, token)
             if has_events:
                 # The text is a part of the output: its form is that of the answer.
                 has_form = bool(ending.stop) and request_kind(asked) != "text"
-                text_index = self._index(body, asked, False, thinks, token) if has_form else None
+                text_index = self._index(find, body, asked, False, thinks, token) if has_form else None
             room = self._room(ending.max_tokens)
             with in_stop_token_ids(ending.stop_token_ids):
                 guide = index.guide(
@@ -349,6 +300,7 @@ class RequestCompiler:
             stop=ending.stop,
             stop_token_ids=stops,
             tools=tuple(given) if kind == "tools" else (),
+            place=place,
             _compiler=self,
             _has_events=has_events,
             _asked=asked,
@@ -413,7 +365,9 @@ class RequestCompiler:
 
     def refusal(self, error: BaseException, body: Any = None) -> Refusal:
         """``interlock.refusal`` with the number of tokens as the client counts and calls it, and a word where it is the
-        server's number and not the client's. ``status`` is the HTTP status, and ``body`` the JSON object to send.
+        server's number and not the client's. What has no place of its own, such as the ``LimitError`` of a mask, is at
+        the field of the constraint; ``CompiledRequest.refusal`` does the same where the body is gone. ``status`` is the
+        HTTP status, and ``body`` the JSON object to send.
 
         >>> from interlock.explain import byte_vocabulary
         >>> compiler, body = RequestCompiler(byte_vocabulary()), {"guided_regex": "a{9}", "max_completion_tokens": 5}
@@ -424,7 +378,7 @@ class RequestCompiler:
         'max_completion_tokens is 5, but a complete output needs 10 tokens'
         """
         name = budget_field(body)
-        answer = refusal(error, stop_tokens=self.stop_tokens, budget=name)
+        answer = refusal(placed(error, place_of_source(body)), stop_tokens=self.stop_tokens, budget=name)
         if isinstance(error, BudgetError) and not is_the_clients(body, self.max_tokens):
             said = f"{name} is {self.max_tokens}"
             answer = replace(
@@ -447,18 +401,24 @@ class RequestCompiler:
         return max(max_tokens - self.stop_tokens, 0)
 
     def _index(
-        self, body: Mapping[str, Any], asked: Any, has_events: bool, thinks: dict[str, Any], cancel: CancelToken | None
+        self,
+        find: Callable[[str, Any, dict[str, Any], CancelToken | None], Index],
+        body: Mapping[str, Any],
+        asked: Any,
+        has_events: bool,
+        thinks: dict[str, Any],
+        cancel: CancelToken | None,
     ) -> Index:
         options: dict[str, Any] = {**self._written, "allowed_tokens": self._allowed}
         if not has_events:
-            return self._found("response_format", asked, options, cancel)
+            return find("response_format", asked, options, cancel)
         if self._format is None:
             raise RequestError("the model of this server calls no tools: leave them out", "/tools")
         tools = body.get("tools") or ()
         options |= {"format": self._format, "response_format": asked, **thinks}
         options["tool_choice"] = body.get("tool_choice") if tools else "none"
         options["parallel"] = body.get("parallel_tool_calls")
-        return self._found("tools", tools, options, cancel)
+        return find("tools", tools, options, cancel)
 
     def _found(self, kind: str, source: Any, options: dict[str, Any], cancel: CancelToken | None) -> Index:
         """The index in the store, or the compiled one."""

@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias
 from interlock._core import Vocabulary
 from interlock.tools.errors import RequestError
 from interlock.tools.spec.fields import is_unicode, kind_of
+from interlock.util.plurals import counted
 
 __all__ = [
     "AboveMost",
@@ -25,7 +26,7 @@ AboveMost: TypeAlias = Literal["lower", "error"]
 """What becomes of a number of tokens that is above the server's."""
 
 _BUDGETS = ("max_completion_tokens", "max_output_tokens", "max_tokens")
-"""OpenAI's newer name, that of its Responses API, and the older name."""
+"""OpenAI's newer name, that of its Responses API, and the older name: of several the first one counts."""
 
 _MOST_STOP = 16_384
 """Characters of all stop texts: what looks for them is built for each request."""
@@ -65,7 +66,8 @@ def is_the_clients(body: Any, most: int) -> bool:
 
 def ending_of(body: Mapping[str, Any], vocabulary: Vocabulary, most: int, above: AboveMost = "lower") -> Ending:
     """The fields ``max_tokens`` and its other names, ``min_tokens``, ``stop`` and ``stop_token_ids``. ``null`` is the
-    same as nothing. A number of tokens above ``most`` is ``most``, or an error with ``above="error"``.
+    same as nothing. Of ``max_completion_tokens``, ``max_output_tokens`` and ``max_tokens`` the first one that is given
+    counts. A number of tokens above ``most`` is ``most``, or an error with ``above="error"``.
 
     ``RequestError`` for another type, a number out of range, an empty text, and an id outside the vocabulary.
 
@@ -74,6 +76,8 @@ def ending_of(body: Mapping[str, Any], vocabulary: Vocabulary, most: int, above:
     Ending(max_tokens=100, asked_max_tokens=500, min_tokens=0, stop=('###',), stop_token_ids=())
     """
     name = budget_field(body)
+    for other in _BUDGETS:
+        _number(body, other, 1)  # What does not count is a number, too.
     asked = _number(body, name, 1, most if above == "error" else None)
     max_tokens = most if asked is None else min(asked, most)
     min_tokens = _number(body, "min_tokens", 0) or 0
@@ -105,7 +109,7 @@ def check_number_of_tools(body: Mapping[str, Any], most: int) -> None:
     """
     tools = body.get("tools")
     if isinstance(tools, list | tuple) and len(tools) > most:
-        raise RequestError(f"a request has at most {most} tools, not {len(tools)}", "/tools")
+        raise RequestError(f"a request has at most {counted(most, 'tool')}, not {len(tools)}", "/tools")
 
 
 def check_switches(body: Mapping[str, Any]) -> None:

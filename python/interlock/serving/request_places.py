@@ -5,14 +5,18 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from interlock._core import ArgumentError, BudgetError, InterlockError
 from interlock.tools.errors import RequestError, remade
+from interlock.tools.requests.request_body import format_of_request
+from interlock.tools.requests.response_format import request_kind
 from interlock.util.client_messages import with_hint, without_hint
 from interlock.util.long_numbers import said_of_digits
 
-__all__ = ["in_stop_token_ids", "place_of_format", "standing_in_body"]
+__all__ = ["in_stop_token_ids", "place_of_format", "place_of_source", "placed", "standing_in_body"]
+
+E = TypeVar("E", bound=BaseException)
 
 
 def place_of_format(asked: Mapping[str, Any] | None) -> str:
@@ -25,21 +29,49 @@ def place_of_format(asked: Mapping[str, Any] | None) -> str:
     return "/text/format" if name == "text" else f"/{name}" if name else ""
 
 
+def place_of_source(body: Any) -> str:
+    """The field of a body that its index is of; ``""`` for a body that asks for nothing, or cannot be read.
+
+    >>> place_of_source({"guided_json": {}}), place_of_source({"guided_json": {}, "tools": [{"name": "now"}]})
+    ('/guided_json', '/tools')
+    """
+    try:
+        asked = format_of_request(body)
+        kind = request_kind(asked, body.get("tools"), body.get("tool_choice"))
+    except (InterlockError, ValueError, RecursionError):
+        return ""
+    return "/tools" if kind == "tools" else place_of_format(asked)
+
+
+def placed(error: E, place: str) -> E | InterlockError:
+    """The error at ``place``, where it is a client's and has no place. A budget has a field of its own.
+
+    >>> from interlock import LimitError
+    >>> str(placed(LimitError("too many steps"), "/guided_grammar")), placed(KeyError(1), "/guided_grammar")
+    ('at /guided_grammar: too many steps', KeyError(1))
+    """
+    if not place or not isinstance(error, InterlockError) or isinstance(error, BudgetError):
+        return error
+    if getattr(error, "pointer", None) or not error.is_client_error:
+        return error
+    moved: InterlockError = (
+        type(error)(error.reason, place, code=error.code, subject=error.subject)
+        if isinstance(error, RequestError)
+        else remade(error, f"at {place}: {without_hint(error)}", place)
+    )
+    return moved if error.hint is None else with_hint(moved, error.hint)
+
+
 @contextlib.contextmanager
 def standing_in_body(place: str) -> Iterator[None]:
-    """A client's errors without a place are at ``place``. A budget has a field of its own."""
+    """A client's errors without a place are at ``place``, see ``placed``."""
     try:
         yield
     except InterlockError as error:
-        if not place or getattr(error, "pointer", None) or isinstance(error, BudgetError) or not error.is_client_error:
+        moved = placed(error, place)
+        if moved is error:
             raise
-        said = without_hint(error)
-        moved: InterlockError = (
-            type(error)(error.reason, place, code=error.code, subject=error.subject)
-            if isinstance(error, RequestError)
-            else remade(error, f"at {place}: {said}", place)
-        )
-        raise (moved if error.hint is None else with_hint(moved, error.hint)) from error
+        raise moved from error
     except ValueError as error:
         if not (said := said_of_digits(error)):
             raise

@@ -63,11 +63,11 @@ impl PyIndex {
     ///
     /// ``spelling`` says how values are written. ``"plain"``: every string has only the escapes that JSON needs, so
     /// that each text is written in one way, and what a pattern or format leaves no choice about is forced; integers
-    /// have neither point nor exponent. ``"constants"``: what the schema spells out (names of properties, strings and
-    /// numbers of ``enum`` and ``const``) is written as ``json.dumps`` writes it, with and without ``ensure_ascii``;
-    /// other strings in every way. ``"any"``: every way of JSON. By default it is ``"constants"`` where ``whitespace``
-    /// is ``"compact"`` or ``"spaced"``, else ``"any"``. Numbers of ``enum`` and ``const`` are written as
-    /// ``json.dumps`` writes them unless it is ``"any"``.
+    /// have neither point nor exponent, and are never ``-0``. ``"constants"``: what the schema spells out (names of
+    /// properties, strings and numbers of ``enum`` and ``const``) is written as ``json.dumps`` writes it, with and
+    /// without ``ensure_ascii``; other strings in every way. ``"any"``: every way of JSON. By default it is
+    /// ``"constants"`` where ``whitespace`` is ``"compact"`` or ``"spaced"``, else ``"any"``. Numbers of ``enum`` and
+    /// ``const`` are written as ``json.dumps`` writes them unless it is ``"any"``.
     ///
     /// A keyword that JSON Schema does not know asserts nothing. One that looks like a slip of a keyword
     /// (``"minLenght"``), and a schema without any keyword, are an ``interlock.UnknownKeywordWarning``;

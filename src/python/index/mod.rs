@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
 
-use crate::error::ErrorKind;
+use crate::error::{ErrorKind, counted};
 use crate::guide::GuideOptions;
 use crate::index::Index;
 use crate::python::convert::argument::{self, Given, LEFT_OUT};
@@ -200,7 +200,8 @@ impl PyIndex {
         let source = self.kind();
         let digits = self.fingerprint();
         let head = digits.get(..12).unwrap_or_default();
-        format!("<interlock.Index of a {source}, {} states, fingerprint {head}>", self.core().num_states())
+        let states = counted(self.core().num_states() as u64, "state");
+        format!("<interlock.Index of a {source}, {states}, fingerprint {head}>")
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {

@@ -53,7 +53,8 @@ impl Stop {
             return Some(stopped());
         }
         let passed = self.deadline.filter(|deadline| Instant::now() >= deadline.at)?;
-        let message = format!("the work took longer than its deadline of {} seconds", passed.seconds);
+        let unit = if passed.seconds == 1.0 { "second" } else { "seconds" };
+        let message = format!("the work took longer than its deadline of {} {unit}", passed.seconds);
         Some(Error::new(ErrorKind::Cancelled, message))
     }
 }

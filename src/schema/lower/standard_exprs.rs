@@ -49,7 +49,9 @@ fn build() -> Result<StandardExprs> {
     {
         for min in [None, Some(0), Some(1)] {
             let min = min.map(|n| (Decimal::from(n), false));
-            let b = NumberBounds { integer, min, spelling, ..NumberBounds::default() };
+            // So plain spelling writes integers, which is where most of those without a fraction come from.
+            let unsigned_zero = spelling == NumberSpelling::Bare;
+            let b = NumberBounds { integer, min, spelling, unsigned_zero, ..NumberBounds::default() };
             let e = number::number(&mut x, &b)?;
             bounds.insert(b, e);
         }

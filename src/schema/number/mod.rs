@@ -58,6 +58,8 @@ pub struct NumberBounds {
     pub not_multiple_of: Vec<Decimal>,
     /// Whether a fraction is written.
     pub spelling: NumberSpelling,
+    /// Whether zero has no sign, where no fraction is written.
+    pub unsigned_zero: bool,
 }
 
 /// How a number is written; only draft 4 asks, where `1.0` is not an integer.
@@ -73,10 +75,10 @@ pub enum NumberSpelling {
 }
 
 /// JSON numbers within `b`, as JSON text. Every state of the expression is live: it has neither intersection nor
-/// complement, and it is `NEVER` exactly if no such number can be written. `-0` is zero and `1.0` is whole. Without
-/// bounds and divisors, exponents are allowed (for whole numbers: those that are not below the number of fraction
-/// digits); otherwise only plain decimals are. With divisors, a fraction is written where the digits without zeros at
-/// the end are at most 15; with negated ones alone, all digits up to the last one that these look at.
+/// complement, and it is `NEVER` exactly if no such number can be written. `-0` is zero, unless zero has no sign, and
+/// `1.0` is whole. Without bounds and divisors, exponents are allowed (for whole numbers: those that are not below the
+/// number of fraction digits); otherwise only plain decimals are. With divisors, a fraction is written where the digits
+/// without zeros at the end are at most 15; with negated ones alone, all digits up to the last one that these look at.
 ///
 /// # Errors
 /// `Limit` where a bound or divisor has too many digits to be spelled out, with the limit and what exceeds it at least;
@@ -258,7 +260,15 @@ fn free_divisor(scale: u16) -> Result<Divisor> {
 fn signed(x: &mut Exprs, b: &NumberBounds, divisor: &Divisor) -> Result<ExprId> {
     let flip = |bound: &Option<(Decimal, bool)>| bound.as_ref().map(|(d, open)| (d.negate(), *open));
     let mut edges = magnitudes(x, &b.min, &b.max, divisor)?;
-    let below = magnitudes(x, &flip(&b.max), &flip(&b.min), divisor)?;
+    let mut least = flip(&b.max);
+    // Behind a minus zero is left out, and no other value is.
+    if b.unsigned_zero
+        && b.spelling == NumberSpelling::Bare
+        && least.as_ref().is_none_or(|(d, _)| *d <= Decimal::from(0))
+    {
+        least = Some((Decimal::from(0), true));
+    }
+    let below = magnitudes(x, &least, &flip(&b.min), divisor)?;
     let to = x.step(false, below);
     edges.push(Edge { lo: b'-', hi: b'-', to });
     Ok(x.step(false, edges))

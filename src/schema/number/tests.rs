@@ -107,6 +107,7 @@ fn ranges_agree_with_plain_arithmetic() {
             multiple_of: steps.iter().map(|&n| d(&spell(n, 1))).collect(),
             not_multiple_of: except.iter().map(|&n| d(&spell(n, 1))).collect(),
             spelling: NumberSpelling::Any,
+            unsigned_zero: false,
         };
         let e = number(&mut x, &b).unwrap();
         // A divisor has a state for each remainder and each number of digits to come.
@@ -375,6 +376,30 @@ fn a_fraction_may_be_forbidden_or_required() {
             assert!(!x.accepts(bare_only, t.as_bytes()) && x.accepts(pointed_only, t.as_bytes()), "{t} {b:?}");
         }
         assert!(!x.accepts(bare_only, b"1e3") && !x.accepts(pointed_only, b"1.5e3"));
+    }
+}
+
+#[test]
+fn zero_may_have_no_sign() {
+    let ends =
+        [None, Some(("-3", false)), Some(("0", false)), Some(("0", true)), Some(("0.5", false)), Some(("4", true))];
+    let divisors: [&[&str]; 3] = [&[], &["2"], &["1.5"]];
+    for (min, max) in ends.iter().flat_map(|min| ends.iter().map(move |max| (*min, *max))) {
+        for multiple_of in divisors {
+            let mut x = arena();
+            let bare = NumberBounds { spelling: NumberSpelling::Bare, ..bounds(min, max, true, multiple_of) };
+            let with_sign = number(&mut x, &bare).unwrap();
+            let without = number(&mut x, &NumberBounds { unsigned_zero: true, ..bare.clone() }).unwrap();
+            // No value is lost: every whole number but `-0` is what it was.
+            assert_eq!(with_sign == Exprs::NEVER, without == Exprs::NEVER, "{bare:?}");
+            assert_no_dead_ends(&mut x, without, 100_000);
+            assert!(!x.accepts(without, b"-0") && !x.accepts(without, b"-00"), "{bare:?}");
+            assert_eq!(x.accepts(with_sign, b"-0"), x.accepts(without, b"0"), "{bare:?}");
+            for n in -130..130 {
+                let text = n.to_string();
+                assert_eq!(x.accepts(with_sign, text.as_bytes()), x.accepts(without, text.as_bytes()), "{n} {bare:?}");
+            }
+        }
     }
 }
 

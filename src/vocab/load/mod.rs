@@ -44,7 +44,7 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::error::{Error, ErrorCode, ErrorKind, Result};
+use crate::error::{Error, ErrorCode, ErrorKind, Result, counted};
 use crate::util::mapped::open_file;
 use crate::vocab::load::config::Config;
 pub use crate::vocab::load::hf::AddedToken;
@@ -159,8 +159,9 @@ impl TokenizerTable {
         let most = listed + if self.is_open { MAX_UNLISTED } else { 0 };
         match ids.iter().find(|&&id| id as usize >= most) {
             Some(id) if size.is_none() => Err(malformed(format!(
-                "eos_token_ids: id {id} is out of range: the tokenizer lists {listed} ids, from 0 to {}; give size \
-                 too, the width of the logits, if the model has more",
+                "eos_token_ids: id {id} is out of range: the tokenizer lists {}, from 0 to {}; give size too, \
+                 the width of the logits, if the model has more",
+                counted(listed as u64, "id"),
                 listed.saturating_sub(1)
             ))),
             _ => Ok(()),

@@ -76,7 +76,7 @@ GUIDES = [
     ("guide().fill_bitmask(bits(), -1)", Argument, "row -1 is out of range: bits has 1 row"),
     ("guide().fill_draft_bitmasks([97], bits())", Argument, "bits has 1 row, 2 from row 0 on are needed"),
     ("guide().fill_draft_bitmasks([97], bits(2), parents=[5])", Argument, "the parent of draft 0 is 5 .. or -1"),
-    ("guide().fill_draft_bitmasks([97], bits(2), parents=[-1, -1])", Argument, "1 drafts, but 2 parents"),
+    ("guide().fill_draft_bitmasks([97], bits(2), parents=[-1, -1])", Argument, "1 draft, but 2 parents"),
     ("interlock.fill_bitmasks([guide()], bits(2), rows=[5])", Argument, "row 5 is out of range: bits has 2 rows"),
     ("interlock.fill_bitmasks([guide(), guide()], bits(2), rows=[0, 0])", Argument, "row 0 is named twice"),
     (
@@ -120,7 +120,8 @@ GUIDES = [
     ("apply(np.zeros((2, 300), np.float32), rows='0')", TypeError, "rows must be a sequence of int or None, not str"),
     ("apply(np.zeros((2, 300), np.float32), rows=[True])", TypeError, "rows[0] must be an int, not bool"),
     ("apply([0.0])", Argument, "logits must be a NumPy array or a torch tensor, not list"),
-    ("interlock.set_num_threads(0)", Argument, "the number of threads must be from 1 to 1024"),
+    ("interlock.set_num_threads(0)", Argument, "n is a number of threads from 1 to 1024, or None, not 0"),
+    ("interlock.set_num_threads(-1)", Argument, "n is a number of threads from 1 to 1024, or None, not -1"),
     ("Limits(max_state=1)", TypeError, 'no limit is named "max_state" .. max_state_bytes'),
     ("R('[a-z]{600}').automaton(10)", Limit, "states of the automaton .. 601 > 10"),
     ("R('aaaa').random_member(max_bytes=2)", Unsatisfiable, "the shortest member has 4 bytes, more than 2"),

@@ -120,11 +120,11 @@ def test_keys_must_be_strings(byte_vocabulary, schema, pointer, key):
 def test_logits_of_another_width(columns, words):
     logits, bits = np.ones((2, columns), np.float32), np.zeros((2, words), np.int32)
     with pytest.raises(
-        interlock.ArgumentError, match=f"logits have {columns} columns, .* and bits has {words}: .*size"
+        interlock.ArgumentError, match=f"logits have {columns} columns?, .* and bits has {words}: .*size"
     ):
         interlock.apply_bitmask(logits, bits)
     assert (logits == 1).all()
-    with pytest.raises(interlock.ArgumentError, match=f"logits have {columns} columns"):
+    with pytest.raises(interlock.ArgumentError, match=f"logits have {columns} columns?"):
         interlock.apply_bitmask(logits[0], bits[0])
 
 

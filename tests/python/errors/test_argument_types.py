@@ -342,7 +342,7 @@ ANY_VALUE = {("gen", "context")}
 CALLED = {("get_or_compile", "source"): "pattern", ("key_of", "source"): "pattern"}
 # Made by the package itself, or nothing but data.
 NOT_CALLED = {
-    "CompiledRequest", "FunctionCall", "Refusal", "Reply",
+    "CompiledRequest", "Completion", "FunctionCall", "Refusal", "Reply",
     "Automaton", "CancelToken", "Guide", "Index", "Limits", "ReportRow", "Source", "Tool", "ToolFormat", "OutputType",
     "Drawing", "Explanation", "Problem", "Entry", "Stream", "AsyncStream", "Generator", "LocalGenerator",
     "clear_caches", "get_index_cache_bytes", "get_mask_cache_bytes", "get_num_threads", "stats", "format_names",

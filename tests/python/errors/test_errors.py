@@ -106,7 +106,6 @@ def test_unsatisfiable(byte_vocabulary):
         lambda v, i, n: i.automaton(max_states=n),
         lambda v, i, n: i.random_member(max_bytes=n),
         lambda v, i, n: interlock.fill_bitmasks([i.guide()], interlock.allocate_bitmask(1, v), threads=n),
-        lambda v, i, n: interlock.set_num_threads(n),
         lambda v, i, n: interlock.Limits(max_depth=n),
         lambda v, i, n: interlock.Vocabulary([b"a", b""], eos_token_ids=[1], size=n),
     ],

@@ -353,8 +353,8 @@ def test_a_number_that_the_budget_ended():
 
 @pytest.mark.parametrize("hint", [bool, Literal["a", "bc"], re.compile("[a-z]{2}"), int])
 def test_what_cannot_go_on_is_not_cut(hint):
-    gen = ScriptedGenerator({"N": "ab", "B": "true"})
-    answer, index = {bool: "B"}.get(hint, "N"), gen.index(hint)
+    gen = ScriptedGenerator({"N": "ab", "B": "true", "Z": "0"})
+    answer, index = {bool: "B", int: "Z"}.get(hint, "N"), gen.index(hint)
     needed = index.guide().min_tokens_to_finish()
     found = gen(answer, hint, max_tokens=needed + 1, on_tight="error")
     assert found is not None

@@ -247,7 +247,7 @@ def test_results_that_fill_the_context_are_an_error(tokenizer, vocabulary):
 
     options = {"format": "functiongemma", "result": "${result}", "tool_choice": "required", "vocabulary": vocabulary}
     loop = ToolLoop(made, tokenizer, [note], min_calls=2, max_calls=2, describe=False, **options)
-    with pytest.raises(interlock.BudgetError, match="no room behind the results of 1 calls"):
+    with pytest.raises(interlock.BudgetError, match="no room behind the results of 1 call"):
         loop("?", max_tokens=130)
     with pytest.raises(interlock.BudgetError, match="no room behind it"):
         loop("?" * 400, max_tokens=130)

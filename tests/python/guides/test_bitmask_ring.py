@@ -116,10 +116,10 @@ def test_fewer_rows(ring, device):
     assert ring.send().shape == (2, 2) and ring.send(1).shape == (1, 2) and ring.send(0).shape == (0, 2)
     assert ring.next(0).shape == (0, 2)
     for rows in (-1, 4):
-        with pytest.raises(interlock.ArgumentError, match=f"{rows} rows are asked for, but the ring has 3"):
+        with pytest.raises(interlock.ArgumentError, match=f"rows is {rows}, but the ring has 3"):
             ring.next(rows)
     ring.next(2)
-    with pytest.raises(interlock.ArgumentError, match="3 rows are to be sent, but next gave 2"):
+    with pytest.raises(interlock.ArgumentError, match="rows is 3, but next gave 2"):
         ring.send(3)
 
 
@@ -172,7 +172,7 @@ def test_steps_of_a_batch(byte_vocabulary):
     logits = np.zeros((4, 300), np.float32)
     interlock.apply_bitmask(logits, masks, rows=[3, 1])
     assert np.isfinite(logits).sum(axis=1).tolist() == [300, 1, 300, 1]
-    with pytest.raises(interlock.ArgumentError, match="logits have 340 columns, which take 11 words"):
+    with pytest.raises(interlock.ArgumentError, match="logits have 340 columns, 11 words a row"):
         interlock.apply_bitmask(np.zeros((2, 340), np.float32), masks)
 
 

@@ -136,7 +136,7 @@ def test_refusals(vocabulary):
     slots = _RowSlots(2)
     with pytest.raises(interlock.ArgumentError, match="3 guides, but 2 slots"):
         slots.fill(guides, bits)
-    with pytest.raises(interlock.ArgumentError, match="2 guides, but 2 slots and 1 rows"):
+    with pytest.raises(interlock.ArgumentError, match="2 guides, but 2 slots and 1 row"):
         slots.fill(guides[:2], bits[:1])
     with pytest.raises(interlock.GuideBusyError, match="guide 1"):
         slots.fill([guides[0], guides[0]], bits)

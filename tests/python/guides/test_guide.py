@@ -174,3 +174,60 @@ def test_repr(guide, byte_vocabulary):
     assert repr(guide) == '<interlock.Guide after 0 tokens, text "">'
     assert "257 tokens" in repr(byte_vocabulary)
     assert "choices" in repr(guide.index)
+
+
+END, CALL = 257, 256
+WITH_CALL = interlock.Vocabulary([*(bytes([i]) for i in range(256)), b"<call>", b"</s>"], END, [CALL])
+
+
+def validated(guide, tokens):
+    """The answer, which is that of ``advance_many`` of a fork. The guide stays where it is."""
+    before = guide.tokens
+    found = guide.validate(tokens)
+    assert guide.fork().advance_many(tokens) == found and guide.tokens == before
+    return found
+
+
+@pytest.mark.parametrize(
+    "tokens, number",
+    [
+        ([], 0),
+        ([*b"ab"], 2),
+        ([*b"ac"], 1),
+        # A stop token counts where the output may end, and nothing behind it.
+        ([*b"a", END], 2),
+        ([*b"ab", END], 3),
+        ([END], 0),
+        ([*b"a", END, END], 2),
+        ([*b"a", END, *b"b"], 2),
+        # No text is a special token, and no special token is text.
+        ([*b"a", CALL], 1),
+        # What is no token counts nowhere.
+        ([*b"a", -1], 1),
+        ([*b"a", 999], 1),
+        ([*b"a", 2**70], 1),
+    ],
+)
+def test_validate_counts_stop_tokens(tokens, number):
+    assert validated(interlock.Index.from_regex("ab?", WITH_CALL).guide(), tokens) == number
+
+
+def test_validate_counts_special_tokens_where_the_source_names_them():
+    guide = interlock.Index.from_grammar("start: <call> /[a-z<>]+/", WITH_CALL).guide()
+    assert validated(guide, [CALL, *b"a<call>", END]) == 9
+    assert validated(guide, [*b"<call>"]) == 0
+    assert validated(guide, [CALL, CALL]) == 1
+
+
+def test_validate_counts_nothing_behind_the_end():
+    guide = interlock.Index.from_regex("ab?", WITH_CALL).guide()
+    guide.advance_many([*b"a", END])
+    assert [validated(guide, tokens) for tokens in ([], [*b"b"], [END])] == [0, 0, 0]
+
+
+def test_validate_keeps_to_budgets():
+    index = interlock.Index.from_regex("a*", WITH_CALL)
+    assert validated(index.guide(min_tokens=2), [*b"a", END]) == 1
+    assert validated(index.guide(max_tokens=2), [*b"aaa", END]) == 2
+    assert validated(index.guide(stop_token_ids=[10]), [*b"a\n"]) == 2
+    assert validated(index.guide(stop_token_ids=[10]), [*b"a", END]) == 1

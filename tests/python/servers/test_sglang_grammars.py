@@ -26,7 +26,7 @@ def test_tokens(backend):
     assert grammar.current_token is None and not grammar.is_terminated() and not grammar.finished
     one, two, letter = byte("12a")
     grammar.accept_token(one)
-    with pytest.raises(ValueError, match="after 1 tokens of the regex grammar") as caught:
+    with pytest.raises(ValueError, match="after 1 token of the regex grammar") as caught:
         grammar.accept_token(letter)
     assert isinstance(caught.value, TokenRejected) and grammar.current_token == one and text_of(grammar) == "1"
     for strange, said in (
@@ -35,7 +35,7 @@ def test_tokens(backend):
         (10**9, "token 1000000000 is out of range"),
         (1, "token 1 is refused: it spells no text"),
     ):
-        with pytest.raises(TokenRejected, match=f"{said}.* .after 1 tokens of the regex grammar"):
+        with pytest.raises(TokenRejected, match=f"{said}.* .after 1 token of the regex grammar"):
             grammar.accept_token(strange)
     grammar.accept_token(two)
     grammar.accept_token(0)

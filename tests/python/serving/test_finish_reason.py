@@ -108,7 +108,7 @@ def test_tokens_that_the_guide_did_not_take_are_refused():
             reply.deltas(b"ab")
         request.guide.advance_many([*b"ab", END])
         # Nothing has changed, so the right tokens can still come.
-        with pytest.raises(interlock.ArgumentError, match="other tokens"):
+        with pytest.raises(interlock.ArgumentError, match="given token 97 where the guide of this Reply took 98"):
             reply.deltas([*b"aa", END])
         assert reply.deltas([*b"ab", END])[-1] == {"content": "ab"}
 
@@ -171,3 +171,25 @@ def test_a_closed_output_has_ended(body):
     reply.close()
     assert reply.has_ended and reply.copy().has_ended
     assert reply.close() == [] and reply.finish_reason == "length"
+
+
+@pytest.mark.parametrize(
+    "body, text",
+    [({}, "Well"), ({"guided_regex": "[a-z]+"}, "well"), ({"tools": [TOOL]}, "Well"), ({"stop": "###"}, "Well #")],
+)
+def test_there_is_no_reason_before_the_end(body, text):
+    request = RequestCompiler(byte_vocabulary(), format="hermes").compile(body)
+    reply = request.reply()
+    assert reply.finish_reason is None and reply.choice()["finish_reason"] is None
+    if request.guide is not None:
+        request.guide.advance_many(text.encode())
+    reply.deltas(text.encode())
+    assert reply.finish_reason is None and reply.choice()["finish_reason"] is None and not reply.has_ended
+    assert reply.choice()["message"]["content"] == text
+    ended = reply.copy()
+    ended.close()
+    assert ended.finish_reason == "length" and reply.finish_reason is None
+    if request.guide is not None:
+        request.guide.advance(END)
+    reply.deltas([END])
+    assert reply.finish_reason == "stop" == reply.choice()["finish_reason"]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
+
 import pytest
 
 import interlock
@@ -58,3 +61,55 @@ def test_terminals_that_share_their_parts_are_counted_with_all_of_them():
     compiler = RequestCompiler(VOCABULARY)
     answer, error = refused(compiler, body)
     assert (answer.status, answer.place, error.field) == (400, "/guided_grammar", "max_compile_steps")
+
+
+def nested(shape, levels=100_000):
+    """A value that nobody reads with a call for each level."""
+    value = {"type": "string"}
+    for _ in range(levels):
+        value = shape(value)
+    return value
+
+
+SHAPES = [
+    lambda value: [value],
+    lambda value: {"anyOf": [value]},
+    lambda value: {"type": "sequence", "elements": [value]},
+]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize(
+    "body",
+    [
+        lambda value: {"guided_json": value},
+        lambda value: {"guided_choice": value},
+        lambda value: {"response_format": value},
+        lambda value: {"response_format": {"type": "json_schema", "json_schema": {"name": "a", "schema": value}}},
+        lambda value: {"response_format": {"type": "structural_tag", "format": value}},
+        lambda value: {"text": {"format": value}},
+        lambda value: {"tools": value},
+        lambda value: {"tools": [{"name": "now", "parameters": value}]},
+        lambda value: {"tools": [NOW], "tool_choice": value},
+        lambda value: {"stop": value},
+        lambda value: {"max_tokens": value},
+    ],
+)
+def test_a_body_that_is_nested_too_deeply_is_a_clients_error(body, shape):
+    compiler, asked = RequestCompiler(VOCABULARY, format="hermes"), body(nested(shape))
+    for call in (compiler.compile, lambda body: asyncio.run(compiler.compile_async(body))):
+        try:
+            call(asked)
+        except Exception as error:
+            answer = compiler.refusal(error, asked)
+            assert answer.status in (400, 413) and len(answer.message) < 2_000
+            assert answer.reason != "internal"
+
+
+def test_a_text_that_is_nested_too_deeply_is_a_clients_error():
+    for text in ("[" * 100_000, '{"a":' * 100_000):
+        with pytest.raises(RecursionError) as caught:
+            json.loads(text)
+        answer = RequestCompiler(VOCABULARY).refusal(caught.value)
+        assert (answer.status, answer.reason) == (400, "limit")
+        assert answer.message == "the request is nested too deeply to be read"

@@ -90,7 +90,7 @@ def test_a_request_for_nothing_needs_no_guide(compiler):
     assert choice == {"index": 0, "message": {"role": "assistant", "content": "né"}, "finish_reason": "stop"}
     reply = request.reply()
     assert reply.deltas("é".encode()[:1]) == []
-    assert reply.choice()["message"]["content"] == "\ufffd" and reply.finish_reason == "length"
+    assert reply.choice()["message"]["content"] == "\ufffd" and reply.finish_reason is None
     assert reply.deltas("é".encode()[1:])[-1] == {"content": "é"}
     reply.deltas([END])
     with pytest.raises(interlock.ArgumentError, match="behind the end"):
@@ -150,6 +150,25 @@ def test_the_budget_is_the_clients(compiler, name):
         "code": "budget",
     }
     assert (request.max_tokens, request.asked_max_tokens) == (9, 9)
+
+
+def test_of_several_numbers_of_tokens_the_newest_name_counts(compiler):
+    for body, number, name in (
+        ({"max_tokens": 20, "max_completion_tokens": 30}, 30, "max_completion_tokens"),
+        ({"max_completion_tokens": 5, "max_tokens": 20}, 5, "max_completion_tokens"),
+        ({"max_tokens": 20, "max_completion_tokens": None}, 20, "max_tokens"),
+        ({"max_tokens": 20, "max_output_tokens": 7, "max_completion_tokens": 9}, 9, "max_completion_tokens"),
+        ({"max_tokens": 20, "max_output_tokens": 7}, 7, "max_output_tokens"),
+    ):
+        request = compiler.compile(body)
+        assert (request.max_tokens, request.asked_max_tokens) == (number, number)
+        assert answer_to(compiler, {**body, "guided_regex": "a{99}"}).place == f"/{name}"
+    # What does not count is looked at all the same.
+    for wrong in ("9", 0, True, []):
+        answer = answer_to(compiler, {"max_completion_tokens": 9, "max_tokens": wrong})
+        assert (answer.status, answer.place) == (400, "/max_tokens")
+    strict = RequestCompiler(VOCABULARY, max_tokens=9, above_max_tokens="error")
+    assert strict.compile({"max_completion_tokens": 9, "max_tokens": 10}).max_tokens == 9
 
 
 @pytest.mark.parametrize("name", ["max_tokens", "max_completion_tokens", "max_output_tokens"])
@@ -414,7 +433,8 @@ def test_the_package_has_the_compiler_by_its_name():
 
 
 def test_docstrings():
-    for module in (serving, serving.reply, serving.request_compiler, serving.request_fields):
+    files = (serving.reply, serving.compiled_request, serving.request_compiler, serving.request_fields)
+    for module in (serving, *files, serving.request_places):
         assert doctest.testmod(module).failed == 0, module.__name__
 
 

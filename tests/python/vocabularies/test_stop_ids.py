@@ -19,7 +19,7 @@ def test_tokenizer_without_a_stop_token() -> None:
     bare.decoder = tokenizers.decoders.ByteLevel()
     with pytest.raises(interlock.VocabularyError, match="eos_token_ids"):
         interlock.Vocabulary.from_tokenizer(bare)
-    with pytest.raises(interlock.VocabularyError, match="id 3 is out of range: the tokenizer lists 1 ids, .*give size"):
+    with pytest.raises(interlock.VocabularyError, match="id 3 is out of range: the tokenizer lists 1 id, .*give size"):
         interlock.Vocabulary.from_tokenizer(bare, eos_token_ids=[3])
     assert interlock.Vocabulary.from_tokenizer(bare, eos_token_ids=[3], size=4).size == 4
 

@@ -19,6 +19,7 @@ from interlock.cli.sources import source_arguments as sources
 from interlock.cli.terminal import atomic_files, exits
 from interlock.cli.terminal.output import Output, decimal, facts, size
 from interlock.core_methods import index_files
+from interlock.util.plurals import counted
 
 
 def register(parser: argparse.ArgumentParser) -> None:
@@ -53,7 +54,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     }
     tables = "none"
     if states is not None:
-        tables = f"{states} states, " + ("complete" if stored.is_complete else "the first ones")
+        tables = f"{counted(states, 'state')}, " + ("complete" if stored.is_complete else "the first ones")
     elif not args.no_tables and (missing := index_files.missing_bytes(vocabulary)):
         tables += f": the vocabulary has no token for {len(missing)} single bytes"
     rows = [

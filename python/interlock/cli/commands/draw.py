@@ -39,6 +39,7 @@ from interlock.drawing.drawing import MOST_STATES
 from interlock.output_types import Grammar
 from interlock.tools.tags.tag_index import grammar_of_any_vocabulary
 from interlock.util.near_words import nearest
+from interlock.util.plurals import counted
 
 OTHER_ENDINGS = {".mermaid": ".mmd", ".md": ".mmd", ".gv": ".dot", ".graphviz": ".dot", ".htm": ".html"}
 """Other endings of the formats, and those that are written here."""
@@ -198,7 +199,7 @@ def _too_large(error: interlock.LimitError, source: sources.Source) -> interlock
         elif source.options.get("spelling") != "plain":
             ways.append("--spelling plain makes fewer states")
     if "of the automaton" in told:
-        said += f"{error.value} states, and {error.limit} at most are drawn"
+        said += f"{counted(error.value or 0, 'state')}, and {error.limit} at most are drawn"
         ways.insert(0 if (error.value or 0) <= FEW_STATES else len(ways), _more_states(error.value or 0))
     else:
         said += f"more than {error.limit} {'transitions' if 'transitions' in told else 'states'}"

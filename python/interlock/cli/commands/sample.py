@@ -40,6 +40,7 @@ from interlock.cli.terminal.style import TRY, Line
 from interlock.samples.plausible import example
 from interlock.samples.random_walks import random_walk
 from interlock.samples.tool_samples import ToolSamples
+from interlock.util.plurals import counted
 
 LENGTH = 40
 """Tokens of a walk before it looks for the end."""
@@ -219,7 +220,9 @@ class _Printer:
         if self.unconfirmed:
             most = _most(self.args)
             way = " (--most)" if self.args.wild else ""
-            fault(f"{self.unconfirmed} of {written} not confirmed or not at their end after {most} tokens{way}")
+            fault(
+                f"{self.unconfirmed} of {written} not confirmed or not at their end after {counted(most, 'token')}{way}"
+            )
             if self.unended:
                 more = "a larger --most" if self.args.wild else f"--wild --most {10 * most}, or more"
                 remark(Line(("  try: ", TRY), f"{more}: the source asks for long texts"))

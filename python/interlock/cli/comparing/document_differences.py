@@ -13,6 +13,7 @@ from interlock.cli.terminal.style import Line
 from interlock.schema_hints import KEYWORDS
 from interlock.schema_hints.schema_keywords import MAPS
 from interlock.util.json_pointer import escaped
+from interlock.util.plurals import counted
 
 ABSENT = object()
 """What stands in a document that has nothing at a place."""
@@ -97,7 +98,7 @@ def sides(row: dict[str, Any]) -> tuple[str, str]:
     if not parts:
         place = next(i for i, (one, other) in enumerate(zip(first, second)) if not _same(one, other))
         parts = [f"the same values in another order, from the {place + 1}. on"]
-    return f"... {len(first)}", f"{len(second)} values: {'; '.join(parts)}"
+    return f"... {len(first)}", f"{counted(len(second), 'value')}: {'; '.join(parts)}"
 
 
 def _without(values: list[Any], others: list[Any]) -> list[Any]:

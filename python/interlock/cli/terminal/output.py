@@ -17,6 +17,7 @@ from typing import Any
 
 from interlock.cli.terminal import streams, style
 from interlock.cli.terminal.style import NAME, Line, printable
+from interlock.util.plurals import counted
 
 CONTROL = {0x09: r"\t", 0x0A: r"\n", 0x0D: r"\r", 0x22: '"', 0x5C: r"\\"}
 
@@ -116,7 +117,7 @@ def size(count: int) -> str:
     value = float(count)
     for unit in ("bytes", "KiB", "MiB", "GiB"):
         if value < 1024 or unit == "GiB":
-            return f"{count} bytes" if unit == "bytes" else f"{value:.1f} {unit}"
+            return counted(count, "byte") if unit == "bytes" else f"{value:.1f} {unit}"
         value /= 1024
     return f"{value:.1f} GiB"
 

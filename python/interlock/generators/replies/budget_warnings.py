@@ -166,7 +166,8 @@ def _message(
     limit = f"max_tokens={max_tokens}"
     if room is not None:
         larger = "shorten the prompt"
-        limit = f"the room of {room.left} tokens behind the prompt ({room.prompt} of the context's {room.context})"
+        left = counted(room.left, "token")
+        limit = f"the room of {left} behind the prompt ({room.prompt} of the context's {room.context})"
     named = [place for place in places if place]
     at = "" if not named else f" at {', '.join(named[:_SHOWN])}{' and others' if len(named) > _SHOWN else ''}"
     if index.kind == "json_schema" and (number := long_fraction(text)):

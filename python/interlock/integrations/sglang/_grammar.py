@@ -12,6 +12,7 @@ from interlock import Guide, Index, TokenRejected
 from interlock.integrations._failed_guides import GUIDE_FAILURES
 from interlock.integrations.server_counts import counts
 from interlock.integrations.sglang import _masks
+from interlock.util.plurals import counted
 
 __all__ = ["InterlockGrammar", "Terms", "fill_entries"]
 
@@ -75,7 +76,8 @@ class InterlockGrammar(BaseGrammarObject):  # type: ignore[misc, unused-ignore]
             guide.advance(token)
         except TokenRejected as error:
             counts().rejected.add(1)
-            raise TokenRejected(f"{error} (after {guide.num_tokens} tokens of the {self.kind} grammar)") from error
+            after = counted(guide.num_tokens, "token")
+            raise TokenRejected(f"{error} (after {after} of the {self.kind} grammar)") from error
         self.current_token = token
 
     def rollback(self, k: int) -> None:

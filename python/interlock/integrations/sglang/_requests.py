@@ -25,6 +25,7 @@ from interlock import BudgetError, Vocabulary
 from interlock.integrations.server_counts import counts
 from interlock.integrations.sglang._grammar import InterlockGrammar, Terms
 from interlock.integrations.sglang._options import Options
+from interlock.util.plurals import counted
 
 __all__ = ["bind", "terms_of", "watch_requests"]
 
@@ -121,7 +122,7 @@ def _needed(grammar: InterlockGrammar, terms: Terms) -> str:
         replace(terms, max_tokens=1).guide(grammar.index)
     except BudgetError as error:
         if error.value is not None:
-            return f"but a complete output needs {error.value} tokens"
+            return f"but a complete output needs {counted(error.value, 'token')}"
     return "and no complete output is known that is short enough to be counted"
 
 

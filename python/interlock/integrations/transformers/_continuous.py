@@ -21,6 +21,7 @@ from interlock.integrations._batch import Batch
 from interlock.integrations._row import Constraint, Row, given_one, warm_up
 from interlock.integrations.transformers._masks import Masks
 from interlock.integrations.transformers._options import refuse_other_names
+from interlock.util.plurals import counted
 
 __all__ = ["ContinuousBatchingGuides"]
 
@@ -165,5 +166,5 @@ class ContinuousBatchingGuides(ContinuousBatchingLogitsProcessor):  # type: igno
     def __call__(self, scores: torch.Tensor, tensor_arg: torch.Tensor) -> torch.Tensor:
         """A copy of ``scores`` (requests, width) with minus infinity where a token is forbidden."""
         if len(scores) != self._count:
-            raise ArgumentError(f"{len(scores)} rows of scores for {self._count} requests")
+            raise ArgumentError(f"{counted(len(scores), 'row')} of scores for {counted(self._count, 'request')}")
         return self._masks.copied(self._batch, scores)

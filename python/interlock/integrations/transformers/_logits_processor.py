@@ -34,6 +34,7 @@ from interlock.integrations.transformers._last_call import length_of_loop
 from interlock.integrations.transformers._masks import Masks
 from interlock.util.argument_types import require
 from interlock.util.near_words import telling_slips
+from interlock.util.plurals import counted
 
 __all__ = ["GuideLogitsProcessor", "constraints_of"]
 
@@ -48,7 +49,8 @@ def _given(constraints: Constraint | Sequence[Constraint], trigger: str | Sequen
 def _each(given: list[Constraint], rows: int) -> list[Constraint]:
     """One constraint a row: a single one is everybody's, of a list each is repeated for the beams of its prompt."""
     if not given or rows % len(given):
-        raise ArgumentError(f"{len(given)} constraints do not fit {rows} rows")
+        do = "does" if len(given) == 1 else "do"
+        raise ArgumentError(f"{counted(len(given), 'constraint')} {do} not fit {counted(rows, 'row')}")
     each = rows // len(given)
     return [constraint for constraint in given for _ in range(each)]
 

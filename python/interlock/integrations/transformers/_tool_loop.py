@@ -32,6 +32,7 @@ from interlock.tools.requests.tool_descriptions import describe_tools, for_templ
 from interlock.util.argument_types import require
 from interlock.util.caller_warnings import warn_caller
 from interlock.util.near_words import meant
+from interlock.util.plurals import counted
 
 __all__ = ["ToolLoop", "ToolRun"]
 
@@ -65,7 +66,7 @@ class ToolRun:
     def __repr__(self) -> str:
         text = self.text if len(self.text) <= 60 else self.text[:57] + "..."
         calls = ", ".join(call.name for call, _ in self.calls[:5]) + (", ..." if len(self.calls) > 5 else "")
-        return f"<interlock ToolRun: text {text!r}, calls [{calls}], {len(self.tokens)} tokens>"
+        return f"<interlock ToolRun: text {text!r}, calls [{calls}], {counted(len(self.tokens), 'token')}>"
 
 
 def _detected(tokenizer: Any, result: Result) -> ToolFormat:
@@ -236,7 +237,8 @@ class ToolLoop:
         tokens = made[0, ids.shape[1] :].tolist()
         if len(tokens) >= room and not any(guide.is_terminated for guide in last):
             raise BudgetError(
-                f"the model's context has no room behind the results of {len(progress.calls)} calls: the answer was cut"
+                f"the model's context has no room behind the results of {counted(len(progress.calls), 'call')}: the "
+                "answer was cut"
             )
         text = "".join(event.text for event in progress.events if isinstance(event, Text))
         return ToolRun(text, progress.calls, progress.events, tokens)
@@ -248,7 +250,7 @@ class ToolLoop:
             return max_tokens + _RESULTS
         if context - prompt < 1:
             raise BudgetError(
-                f"the prompt has {prompt} tokens, and the model's context of {context} has no room behind it"
+                f"the prompt has {counted(prompt, 'token')}, and the model's context of {context} has no room behind it"
             )
         return context - prompt
 

@@ -28,6 +28,7 @@ from interlock.output_types.python_types.field_places import pointer_of_place
 from interlock.output_types.python_types.scalars import SCALARS, Mismatch, anything
 from interlock.output_types.python_types.type_names import WITHOUT_JSON, name_of
 from interlock.output_types.python_types.unresolved_names import unresolved_name
+from interlock.util.plurals import counted
 
 __all__ = ["Converter", "json_schema_of"]
 
@@ -298,7 +299,8 @@ class _Builder:
 
         def convert(value: Any) -> Any:
             if len(_checked(value, list)) != len(nodes):
-                raise Mismatch(f"{len(nodes)} items are needed, not {len(value)}")
+                are = "is" if len(nodes) == 1 else "are"
+                raise Mismatch(f"{counted(len(nodes), 'item')} {are} needed, not {len(value)}")
             return tuple(one(element) for (_, one), element in zip(nodes, value))
 
         return schema, convert

@@ -23,6 +23,7 @@ from interlock.tools.spec.fields import kind_of
 from interlock.tools.tags.call_tags import call_tag, section, trigger_of
 from interlock.tools.tags.response_template import ResponseTemplate, is_response_template
 from interlock.util.client_messages import with_hint
+from interlock.util.plurals import counted
 
 __all__ = ["response_template_of", "structural_tag", "tag_of_request"]
 
@@ -172,7 +173,9 @@ def _counts(parallel: bool, least: int, most: int | None, unique: bool) -> dict[
     if not parallel:
         most = 1 if most is None else min(most, 1)
     if most is not None and most < max(least, 1):
-        raise RequestError(f"at most {most} calls, and at least {max(least, 1)}: nothing is possible", "/max_calls")
+        raise RequestError(
+            f"at most {counted(most, 'call')}, and at least {max(least, 1)}: nothing is possible", "/max_calls"
+        )
     counts: dict[str, Any] = {"min_calls": least, "max_calls": most, "unique": unique}
     return counts
 
@@ -196,7 +199,8 @@ class _Builder:
         self.is_bounded = counts["max_calls"] is not None or counts["min_calls"] > 1 or counts["unique"]
         if counts["unique"] and counts["min_calls"] > len(tools):
             raise RequestError(
-                f"at least {counts['min_calls']} calls of {len(tools)} tools, each at most once", "/min_calls"
+                f"at least {counted(counts['min_calls'], 'call')} of {counted(len(tools), 'tool')}, each at most once",
+                "/min_calls",
             )
 
     def tags(self, notation: Notation) -> list[nodes.Tag]:

@@ -160,10 +160,11 @@ impl LoweringContext<'_, '_> {
     }
 
     /// The numbers of a piece as the options spell them: under plain spelling, whole numbers have neither point nor
-    /// exponent. The algebra on sets of numbers does not see this.
+    /// exponent, and zero has no sign. The algebra on sets of numbers does not see this.
     fn spelled_piece(&mut self, piece: &Arc<NumberBounds>) -> Result<ExprId> {
-        if self.options.has_bare_integers() && piece.integer && piece.spelling == NumberSpelling::Any {
-            let bare = NumberBounds { spelling: NumberSpelling::Bare, ..NumberBounds::clone(piece) };
+        if self.options.has_bare_integers() && piece.integer && piece.spelling != NumberSpelling::Pointed {
+            let spelling = NumberSpelling::Bare;
+            let bare = NumberBounds { spelling, unsigned_zero: true, ..NumberBounds::clone(piece) };
             let e = self.piece_expr(&Arc::new(bare))?;
             if e != Exprs::NEVER {
                 self.plain_constants = true;
