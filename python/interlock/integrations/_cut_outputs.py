@@ -22,7 +22,7 @@ def warn_cut_output(which: str, was: str, length: int) -> None:
     """Warn at the caller's line that an output, the one of ``which``, ended behind ``length`` tokens."""
     budget = max(length - 1, 1)
     warn_caller(
-        f"{which} {was} cut in the middle, after {counted(length, 'token')}: pass max_tokens={budget}, within which it is whole "
-        "(or a BudgetError says what it needs), and a larger max_new_tokens for a longer one",
+        f"{which} {was} cut in the middle, after {counted(length, 'token')}: pass max_tokens={budget}, within which it "
+        "is whole (or a BudgetError says what it needs), and a larger max_new_tokens for a longer one",
         CutOutputWarning,
     )
