@@ -153,6 +153,28 @@ fn rules_of(node: &Node, out: &mut Vec<RuleId>) {
     }
 }
 
+/// Whether a node may be a rule and nothing else.
+fn says_itself(this: RuleId, node: &Node) -> bool {
+    match node {
+        Node::Rule(rule) => *rule == this,
+        Node::Choice(all) => all.iter().any(|one| says_itself(this, one)),
+        Node::Sequence(all) => matches!(&all[..], [one] if says_itself(this, one)),
+        Node::Repeat { body, max: 1, .. } => says_itself(this, body),
+        _ => false,
+    }
+}
+
+/// What a rule says that names itself at one end: `x this`, `y` and `this z`, of which `x* y z*` is made.
+#[derive(Default)]
+struct SelfNaming {
+    /// The languages `x`.
+    before: Vec<ExprId>,
+    /// The languages `y`.
+    ends: Vec<ExprId>,
+    /// The languages `z`.
+    behind: Vec<ExprId>,
+}
+
 struct Folder {
     exprs: Exprs,
     /// The language of each rule that is known to be regular.
@@ -198,24 +220,7 @@ impl Folder {
 
     /// The language of a rule, which may name itself at one end of an alternative.
     fn rule(&mut self, this: RuleId, body: &Node) -> Option<ExprId> {
-        let alternatives = match body {
-            Node::Choice(all) => &all[..],
-            one => std::slice::from_ref(one),
-        };
-        let (mut before, mut ends, mut behind) = (Vec::new(), Vec::new(), Vec::new());
-        for one in alternatives {
-            let parts = match one {
-                Node::Sequence(all) => &all[..],
-                one => std::slice::from_ref(one),
-            };
-            let this = Node::Rule(this);
-            match parts {
-                [only] if *only == this => {}
-                [rest @ .., last] if *last == this => before.push(self.language(&Node::Sequence(rest.to_vec()))?),
-                [first, rest @ ..] if *first == this => behind.push(self.language(&Node::Sequence(rest.to_vec()))?),
-                all => ends.push(self.language(&Node::Sequence(all.to_vec()))?),
-            }
-        }
+        let SelfNaming { before, ends, behind } = self.self_naming(this, body)?;
         let ends = self.exprs.alt(&ends);
         let mut around = |parts: Vec<ExprId>| {
             let one = self.exprs.alt(&parts);
@@ -223,6 +228,62 @@ impl Folder {
         };
         let (before, behind) = (around(before), around(behind));
         Some(self.exprs.cat_all(&[before, ends, behind]))
+    }
+
+    /// What a node of rule `this` says, if the rule is named only at its ends and all else is regular.
+    fn self_naming(&mut self, this: RuleId, node: &Node) -> Option<SelfNaming> {
+        let names = |node: &Node| {
+            let mut named = Vec::new();
+            rules_of(node, &mut named);
+            named.contains(&this)
+        };
+        let mut out = SelfNaming::default();
+        match node {
+            node if !names(node) => out.ends.push(self.language(node)?),
+            // Itself and nothing else says nothing.
+            Node::Rule(_) => {}
+            Node::Choice(all) => {
+                for one in all {
+                    let one = self.self_naming(this, one)?;
+                    out.before.extend(one.before);
+                    out.ends.extend(one.ends);
+                    out.behind.extend(one.behind);
+                }
+            }
+            Node::Repeat { body, min, max: 1 } => {
+                out = self.self_naming(this, body)?;
+                if *min == 0 {
+                    out.ends.push(Exprs::EPS);
+                }
+            }
+            Node::Sequence(all) => {
+                let (first, last) = (all.first()?, all.last()?);
+                let at_end = !all[..all.len() - 1].iter().any(names);
+                let others = if at_end { &all[..all.len() - 1] } else { &all[1..] };
+                if others.iter().any(names) {
+                    return None;
+                }
+                let others = self.language(&Node::Sequence(others.to_vec()))?;
+                let one = if at_end { last } else { first };
+                let inner = self.self_naming(this, one)?;
+                // What stands around it on both sides counts pairs.
+                if !(if at_end { &inner.behind } else { &inner.before }).is_empty() {
+                    return None;
+                }
+                let mut joined = |e: ExprId| match at_end {
+                    true => self.exprs.cat_all(&[others, e]),
+                    false => self.exprs.cat_all(&[e, others]),
+                };
+                out.ends = inner.ends.into_iter().map(&mut joined).collect();
+                let mut around: Vec<ExprId> =
+                    if at_end { inner.before } else { inner.behind }.into_iter().map(joined).collect();
+                around.extend(says_itself(this, one).then_some(others));
+                *(if at_end { &mut out.before } else { &mut out.behind }) = around;
+            }
+            Node::Repeat { .. } | Node::Empty | Node::Terminal(_) => return None,
+            Node::Token(_) | Node::Document(_) | Node::Capture { .. } => return None,
+        }
+        Some(out)
     }
 
     /// Which rules are still named when all that is regular is a terminal.

@@ -1,8 +1,9 @@
 //! Productions: the rules of a grammar in Backus-Naur form.
 //!
 //! Choices, options and repetitions become rules of their own. A repetition without an end becomes left recursion,
-//! which an LR parser reads in constant space. Rules that repeat themselves on both sides are flattened, because they
-//! would be ambiguous without changing what is accepted; see [`flatten`].
+//! which an LR parser reads in constant space, and so do rules that repeat themselves at their end
+//! ([`right_recursion`]). Rules that repeat themselves on both sides are flattened, because they would be ambiguous
+//! without changing what is accepted; see [`flatten`].
 //!
 //! Nothing is done about rules that may be empty: the automaton steps over them (see
 //! [`lr_automaton`](crate::pushdown::grammar::lr_automaton)).
@@ -10,6 +11,7 @@
 use crate::error::{Error, ErrorCode, ErrorKind, Result};
 use crate::grammar::model::{Grammar, Lexer, Node, UNBOUNDED};
 use crate::limits::Limits;
+use crate::pushdown::grammar::right_recursion;
 use crate::util::seeded_hash::SeededMap;
 
 /// A symbol: a terminal, a set of special tokens or a nonterminal, by [`Productions::terminals`] and
@@ -107,6 +109,10 @@ impl Writer<'_> {
     fn alternatives(&mut self, of: Symbol, node: &Node) -> Result<()> {
         match node {
             Node::Choice(all) => all.iter().try_for_each(|one| self.alternatives(of, one)),
+            Node::Repeat { body, min: 0, max: 1 } => {
+                self.add(of, Vec::new())?;
+                self.alternatives(of, body)
+            }
             _ => {
                 let mut parts = Vec::new();
                 self.sequence(node, &mut parts)?;
@@ -264,34 +270,6 @@ fn flatten(of: &mut Vec<Vec<Box<[Symbol]>>>, rule: usize, first_rule: u32) {
     of.push(units);
 }
 
-/// Rewrites the alternatives of a nonterminal `A` that repeats itself at its end: `A: x A | y` accepts what `A: M y |
-/// y`, `M: M x | x` accepts, and a parser needs no stack for it. Left alone where `x` holds `A` as well: there the
-/// parser would have to guess which of the two goes on.
-fn repeat_to_the_left(of: &mut Vec<Vec<Box<[Symbol]>>>, rule: usize, first_rule: u32) {
-    let this = first_rule + rule as u32;
-    let ends = |parts: &[Symbol]| parts.len() > 1 && parts[parts.len() - 1] == this;
-    let all = &of[rule];
-    let holds_inside = |parts: &[Symbol]| parts[..parts.len().saturating_sub(1)].contains(&this);
-    if !all.iter().any(|parts| ends(parts)) || all.iter().any(|parts| holds_inside(parts)) {
-        return;
-    }
-    let first_new = first_rule + of.len() as u32;
-    let (many, unit) = (first_new, first_new + 1);
-    let (mut repeated, mut units) = (Vec::new(), Vec::new());
-    for parts in std::mem::take(&mut of[rule]) {
-        if ends(&parts) {
-            let one = &parts[..parts.len() - 1];
-            repeated.push(one.into());
-            repeated.push([&[many], one].concat().into());
-        } else if *parts != [this] {
-            units.push(parts);
-        }
-    }
-    of[rule] = vec![vec![unit].into(), vec![many, unit].into()];
-    of.push(repeated);
-    of.push(units);
-}
-
 /// Whether a grammar has no more terminals than the limits allow.
 ///
 /// # Errors
@@ -335,9 +313,7 @@ impl Productions {
         for rule in 0..of.len() {
             flatten(&mut of, rule, first_rule);
         }
-        for rule in 0..of.len() {
-            repeat_to_the_left(&mut of, rule, first_rule);
-        }
+        right_recursion::remove(&mut of, first_rule, first_rule + grammar.start, &captures);
         let start = first_rule + of.len() as u32;
         of.push(vec![vec![first_rule + grammar.start].into()]);
 

@@ -26,6 +26,7 @@ pub mod obligations;
 pub mod parse_stack;
 pub mod program;
 pub mod reachable_states;
+pub mod right_recursion;
 pub mod scanner;
 pub mod stack_view;
 pub mod succession;
