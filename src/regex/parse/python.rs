@@ -158,14 +158,14 @@ impl PythonParser {
             return Ok(());
         }
         let lo = self.r.number();
-        let hi = if self.r.eat(',') { self.r.number() } else { lo };
+        let hi = if self.r.eat(',') { self.r.number() } else { lo.clone() };
         if !self.r.eat('}') {
             self.r.pos = start;
             self.b.literal('{' as u32, self.flags.fold(), at);
             return Ok(());
         }
-        let min = lo.map_or(Some(0), |v| v).ok_or_else(|| count_limit(at))?;
-        let max = hi.map_or(Some(INF), |v| v).ok_or_else(|| count_limit(at))?;
+        let min = lo.unwrap_or(Ok(0)).map_err(|count| count_limit(&count, at))?;
+        let max = hi.unwrap_or(Ok(INF)).map_err(|count| count_limit(&count, at))?;
         if max < min {
             return Err(self.r.error("min repeat greater than max repeat", at));
         }
