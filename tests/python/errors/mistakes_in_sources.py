@@ -179,6 +179,8 @@ PATTERNS = [
     ("R('a**')", Pattern, "multiple repeat .. offset 2"),
     ("R('a{3,1}')", Pattern, "min repeat greater than max repeat .. offset 1"),
     ("R('(?P<1>a)')", Pattern, 'bad group name "1" .. offset 4'),
+    ("R('(?P<>a)')", Pattern, "missing group name .. offset 4"),
+    ("R('(?-i)a')", Pattern, "missing : .. offset 4"),
     ("R('a{99999999999}')", Limit, "repeat count exceeds its limit: 99999999999 > 4294967294 .. offset 1"),
     ("R('a{1,' + '9' * 30 + '}')", Limit, "repeat count exceeds its limit: " + "9" * 30 + " > 4294967294"),
     ("R('a{,99999999999}', dialect='python')", Limit, "limit: 99999999999 > 4294967294"),
