@@ -10,7 +10,7 @@
 
 use crate::mask::lexeme::inner::slice_sets;
 use crate::mask::lexeme::lexeme_cache;
-use crate::mask::lexeme::masked_lexeme::{MaskKey, MaskedLexeme, StateMasks};
+use crate::mask::lexeme::masked_lexeme::{LexemeMaskKey, MaskedLexeme, StateMasks};
 use crate::mask::trie_kind::TrieKind;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -72,20 +72,20 @@ pub struct VocabTables {
     needed_text: OnceLock<Arc<MaskedLexeme>>,
     /// Any text that is the whole output.
     any_raw: Arc<MaskedLexeme>,
-    /// The mask behind a text that can only be closed.
-    ended: OnceLock<Arc<LexemeMask>>,
+    /// The mask of every state of a text that can only be closed.
+    only_closing: OnceLock<Arc<LexemeMask>>,
     /// A length, and the tokens that are longer: at most a few thousand.
-    pub(crate) long: (u32, Trie),
+    pub(crate) long_tokens: (u32, Trie),
     /// What lies below the nodes of the vocabulary's trie.
     pub(crate) subtrees: SubtreeSummaries,
     /// Tokens by code points.
     pub(crate) by_length: slice_sets::ByLength,
-    /// Tokens by the characters that they hold.
-    pub(crate) holders: CharPostings,
-    /// Tokens over sets of characters.
-    pub(crate) sets: slice_sets::SliceSets,
-    /// Made for the first token budget.
-    marked: OnceLock<StructuralTokens>,
+    /// For each character, the tokens that hold it.
+    pub(crate) char_postings: CharPostings,
+    /// For sets of characters, the tokens that have no others, and where tokens leave the set.
+    pub(crate) slice_sets: slice_sets::SliceSets,
+    /// What tokens can open, close or leave. Made for the first token budget.
+    structural: OnceLock<StructuralTokens>,
     /// What tokens spell between values.
     pub suffixes: SuffixTrie,
     /// See [`past_document`]; found for the first grammar with documents.
@@ -129,8 +129,8 @@ impl VocabTables {
     }
 
     /// What token budgets know of the vocabulary, made on first use.
-    pub fn marked(&self, vocabulary: &Vocabulary) -> &StructuralTokens {
-        self.marked.get_or_init(|| StructuralTokens::of(vocabulary))
+    pub fn structural_tokens(&self, vocabulary: &Vocabulary) -> &StructuralTokens {
+        self.structural.get_or_init(|| StructuralTokens::of(vocabulary))
     }
 
     /// Whether tokens that run past the end of a document can tell no more of it than those that stay inside.
@@ -190,13 +190,13 @@ impl VocabTables {
             any_text: Arc::new(MaskedLexeme::new(lexeme, true)),
             needed_text: OnceLock::new(),
             any_raw: Arc::new(MaskedLexeme::new(raw, false)),
-            ended: OnceLock::new(),
-            long: (long.0, Trie::build(&mut long.1)?),
+            only_closing: OnceLock::new(),
+            long_tokens: (long.0, Trie::build(&mut long.1)?),
             subtrees: SubtreeSummaries::of(trie),
             by_length: slice_sets::ByLength::of(vocabulary, long.0),
-            holders: CharPostings::of(vocabulary),
-            sets: slice_sets::SliceSets::default(),
-            marked: OnceLock::new(),
+            char_postings: CharPostings::of(vocabulary),
+            slice_sets: slice_sets::SliceSets::default(),
+            structural: OnceLock::new(),
             suffixes: SuffixTrie::of(vocabulary)?,
             past_documents: OnceLock::new(),
             nodes_by_byte: OnceLock::new(),
@@ -268,7 +268,13 @@ impl VocabTables {
 
     /// Takes a mask into the lexeme's own, where there is room for it, or into those that are forgotten when they fill
     /// theirs; `root` says that no register bounds it at the root of the vocabulary's trie.
-    pub(super) fn keep(&self, masks: &StateMasks, key: MaskKey, root: bool, made: Arc<LexemeMask>) -> Arc<LexemeMask> {
+    pub(super) fn keep(
+        &self,
+        masks: &StateMasks,
+        key: LexemeMaskKey,
+        root: bool,
+        made: Arc<LexemeMask>,
+    ) -> Arc<LexemeMask> {
         let size = made.memory_bytes();
         memory_growth::grow(size);
         let room = masks.bytes.fetch_add(size, Ordering::Relaxed) < masks.most.load(Ordering::Relaxed);
@@ -294,7 +300,7 @@ impl VocabTables {
         if let Some(m) = masks.roots.get(state) {
             return m.clone();
         }
-        let key = MaskKey { state, room: INF, need: 0, span: INF, walked: TrieKind::Tokens, node: 0 };
+        let key = LexemeMaskKey { state, room: INF, need: 0, span: INF, walked: TrieKind::Tokens, node: 0 };
         // With room left it would be among the roots.
         if masks.bytes.load(Ordering::Relaxed) >= masks.most.load(Ordering::Relaxed)
             && let Some(m) = masks.other(&key)
@@ -303,7 +309,7 @@ impl VocabTables {
         }
         // The ends of all texts have the same mask, and no patch or row of their own.
         if masks.crosses && lexeme.lexeme.only_closes(state) {
-            let made = self.ended.get_or_init(|| Arc::new(self.root(vocabulary, lexeme, state, None)));
+            let made = self.only_closing.get_or_init(|| Arc::new(self.root(vocabulary, lexeme, state, None)));
             return self.keep(masks, key, true, made.clone());
         }
         self.counters.mask_walks.fetch_add(1, Ordering::Relaxed);
@@ -396,7 +402,7 @@ impl VocabTables {
             LexemeKind::Text { min, max, .. } if !free && max < INF => max.saturating_sub(min),
             _ => INF,
         };
-        let key = MaskKey { state: key_state, room, need, span, walked, node };
+        let key = LexemeMaskKey { state: key_state, room, need, span, walked, node };
         if let Some(m) = lexeme.masks.other(&key) {
             return m;
         }

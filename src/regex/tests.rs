@@ -72,6 +72,8 @@ fn refusals_name_kind_and_offset() {
         (Python, "a(?i)b", Pattern, 1),
         (Python, "(?<=a+)b", Pattern, 0),
         (Python, "a{4294967295}", Limit, 1),
+        (Python, "(?-i)a", Pattern, 4),
+        (Python, "(?-", Pattern, 3),
         (Ecma, r"(a)\1", Unsupported, 3),
         (Ecma, r"\k<n>(?<n>a)", Unsupported, 0),
         (Ecma, r"\2(a)", Pattern, 0),

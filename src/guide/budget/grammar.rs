@@ -152,7 +152,7 @@ impl Guide {
             return false;
         }
         let masker = grammar.masker(&inner.tables, &inner.vocabulary);
-        let opens = inner.tables.marked(&inner.vocabulary).opens;
+        let opens = inner.tables.structural_tokens(&inner.vocabulary).opens;
         let mut few: Vec<u32> = Vec::new();
         for branch in stack.branches_of(*at) {
             let Position::Grammar { stack, .. } = &mut self.position else { return false };

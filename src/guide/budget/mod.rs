@@ -109,7 +109,7 @@ impl Guide {
         // Tokens that end this output are no part of it, and bounds are those of all guides.
         let is_bounded = spelled
             && self.stops.iter().all(|&t| inner.vocabulary.spelling(t).is_none())
-            && inner.tables.marked(&inner.vocabulary).opens <= MAX_OPENS;
+            && inner.tables.structural_tokens(&inner.vocabulary).opens <= MAX_OPENS;
         let mut budget = Budget {
             max_tokens,
             is_bounded,
@@ -341,7 +341,7 @@ impl Guide {
         let IndexEngine::Document { program, .. } = &inner.engine else { return u64::MAX };
         let costs = inner.costs.get_or_init(|| MinCosts::of(program));
         let held = MAX_COMPLETED_BYTES / (costs.most_names().div_ceil(64) * BITS_OF_NAMES).max(1) as u64;
-        held.min(tokens.saturating_mul(inner.tables.marked(&inner.vocabulary).colons as u64))
+        held.min(tokens.saturating_mul(inner.tables.structural_tokens(&inner.vocabulary).colons as u64))
     }
 
     /// At most `most` tokens that complete the output from here, where the shortest bytes are spelled by `known`, which
@@ -449,11 +449,11 @@ impl Guide {
         let trie = inner.vocabulary.trie();
         match (&inner.engine, &self.position) {
             (IndexEngine::Pattern(l), Position::Pattern(start)) => {
-                let marked = inner.tables.marked(&inner.vocabulary);
+                let marked = inner.tables.structural_tokens(&inner.vocabulary);
                 PatternEnds::new(self, &l.lexeme, left, marked.longest).keep(trie, *start, row);
             }
             (IndexEngine::Document { .. }, Position::Document { .. }) => {
-                let marked = inner.tables.marked(&inner.vocabulary);
+                let marked = inner.tables.structural_tokens(&inner.vocabulary);
                 let most_names = self.names_within(left);
                 self.in_document(|document, speller| {
                     document.rests.limit_names(most_names);

@@ -35,7 +35,7 @@ impl Guide {
             }
             (IndexEngine::Document { program, .. }, Position::Document { arena, top }) => {
                 let bounds = inner.bounds.get_or_init(|| {
-                    let opens = inner.tables.marked(&inner.vocabulary).opens;
+                    let opens = inner.tables.structural_tokens(&inner.vocabulary).opens;
                     let speller = FewestTokens::new(inner, |t: u32| !inner.vocabulary.is_eos(t));
                     let count = |text: &[u8]| speller.longest_tokens(text).map_or(text.len() as u64, |n| n) as u32;
                     let costs = inner.costs.get_or_init(|| MinCosts::of(program));

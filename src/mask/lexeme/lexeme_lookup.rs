@@ -125,8 +125,8 @@ impl VocabTables {
         self.patches.names.clear();
         self.patches.members.0.clear();
         self.finished.rows.clear();
-        self.sets.0.clear();
-        self.holders.rows.clear();
+        self.slice_sets.0.clear();
+        self.char_postings.rows.clear();
     }
 
     /// The counters now. `bytes` counts what [`clear`](Self::clear) forgets, but for the bases of patches: each base is
@@ -153,8 +153,8 @@ impl VocabTables {
                     + self.patches.names.memory_bytes()
                     + self.patches.members.0.memory_bytes()
                     + self.finished.rows.memory_bytes()
-                    + self.sets.0.memory_bytes()
-                    + self.holders.rows.memory_bytes()) as u64,
+                    + self.slice_sets.0.memory_bytes()
+                    + self.char_postings.rows.memory_bytes()) as u64,
         }
     }
 

@@ -28,8 +28,9 @@ pub enum LexemeRole {
     Keys,
 }
 
+/// Of the masks of one lexeme, which it is. The key of a whole configuration's mask is in `json/cache_key/mask_key.rs`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct MaskKey {
+pub(crate) struct LexemeMaskKey {
     pub(in crate::mask) state: StateId,
     pub(in crate::mask) room: u32,
     pub(in crate::mask) need: u32,
@@ -57,7 +58,7 @@ pub(crate) struct StateMasks {
     pub(in crate::mask) crosses: bool,
     pub(in crate::mask) roots: AppendVec<Arc<LexemeMask>>,
     /// Emptied when full: nobody holds a mask for long.
-    pub(in crate::mask) others: RwLock<SeededMap<MaskKey, Arc<LexemeMask>>>,
+    pub(in crate::mask) others: RwLock<SeededMap<LexemeMaskKey, Arc<LexemeMask>>>,
     pub(in crate::mask) others_bytes: AtomicUsize,
     /// What is needed behind tokens, by state; forgotten with the other masks.
     pub(in crate::mask) needs: RwLock<SeededMap<StateId, Option<Arc<PendingLengths>>>>,
@@ -74,7 +75,7 @@ pub(crate) struct StateMasks {
 
 impl StateMasks {
     /// A mask that is not among the roots.
-    pub(in crate::mask) fn other(&self, key: &MaskKey) -> Option<Arc<LexemeMask>> {
+    pub(in crate::mask) fn other(&self, key: &LexemeMaskKey) -> Option<Arc<LexemeMask>> {
         self.others.read().unwrap_or_else(|p| p.into_inner()).get(key).cloned()
     }
 

@@ -141,16 +141,17 @@ impl EcmaParser {
     fn counted(&mut self, at: usize) -> Result<()> {
         let start = self.r.pos;
         let lo = self.r.number();
-        let hi = match (lo, self.r.eat(',')) {
-            (_, true) => self.r.number().map_or(Some(INF), |v| v),
-            (v, false) => v.flatten(),
+        let hi = match self.r.eat(',') {
+            true => self.r.number().unwrap_or(Ok(INF)),
+            false => lo.clone().unwrap_or(Ok(0)),
         };
         let (Some(lo), true) = (lo, self.r.eat('}')) else {
             self.r.pos = start;
             self.b.literal('{' as u32, self.flags.fold(), at);
             return Ok(());
         };
-        let (Some(min), Some(max)) = (lo, hi) else { return Err(count_limit(at)) };
+        let min = lo.map_err(|count| count_limit(&count, at))?;
+        let max = hi.map_err(|count| count_limit(&count, at))?;
         if max < min {
             return Err(self.r.error("numbers out of order in {} quantifier", at));
         }

@@ -158,14 +158,14 @@ impl PythonParser {
             return Ok(());
         }
         let lo = self.r.number();
-        let hi = if self.r.eat(',') { self.r.number() } else { lo };
+        let hi = if self.r.eat(',') { self.r.number() } else { lo.clone() };
         if !self.r.eat('}') {
             self.r.pos = start;
             self.b.literal('{' as u32, self.flags.fold(), at);
             return Ok(());
         }
-        let min = lo.map_or(Some(0), |v| v).ok_or_else(|| count_limit(at))?;
-        let max = hi.map_or(Some(INF), |v| v).ok_or_else(|| count_limit(at))?;
+        let min = lo.unwrap_or(Ok(0)).map_err(|count| count_limit(&count, at))?;
+        let max = hi.unwrap_or(Ok(INF)).map_err(|count| count_limit(&count, at))?;
         if max < min {
             return Err(self.r.error("min repeat greater than max repeat", at));
         }
@@ -249,6 +249,9 @@ impl PythonParser {
         let Some(name) = self.r.until(end) else {
             return Err(self.r.error(format!("missing {end}, unterminated name"), at));
         };
+        if name.is_empty() {
+            return Err(self.r.error("missing group name", at));
+        }
         let mut chars = name.chars();
         let good = chars.next().is_some_and(|c| c == '_' || unicode::xid_start().contains(c as u32))
             && chars.all(|c| unicode::xid_continue().contains(c as u32));
@@ -257,31 +260,36 @@ impl PythonParser {
 
     /// Reads flags up to `:` (the answer is what holds inside) or `)` (they hold from here on).
     fn inline_flags(&mut self, first: char, at: usize) -> Result<Option<PythonFlags>> {
-        let mut read = InlineFlags { flags: self.flags, turns_on: true, added: String::new(), removed: String::new() };
+        let mut read = InlineFlags { flags: self.flags, added: String::new(), removed: String::new() };
         let mut c = first;
-        loop {
-            match c {
-                '-' if read.turns_on => read.turns_on = false,
-                ')' if read.turns_on => {
-                    if self.b.depth() > 0 || !self.b.untouched() {
-                        return Err(self.r.error("global flags not at the start of the expression", at));
-                    }
-                    self.flags = read.for_all(self.flags).map_err(|message| self.r.error(message, at))?;
-                    return Ok(None);
-                }
-                ':' if !read.turns_on && read.removed.is_empty() => {
-                    return Err(self.r.error("missing flag", self.r.pos - 1));
-                }
-                ':' => return read.for_group().map(Some).map_err(|message| self.r.error(message, at)),
-                'L' | 'a' | 'i' | 'm' | 's' | 'u' | 'x' => {
-                    read.letter(c).map_err(|message| self.r.error(message, at))?
-                }
-                _ => return Err(self.r.error("unknown flag", self.r.pos - 1)),
+        while !"-:)".contains(c) {
+            read.turn_on(c).map_err(|message| self.r.error(message, at))?;
+            c = self.flag_or("-:)", "missing -, : or )")?;
+        }
+        if c == ')' {
+            if self.b.depth() > 0 || !self.b.untouched() {
+                return Err(self.r.error("global flags not at the start of the expression", at));
             }
-            c = match self.r.next() {
-                Some(c) => c,
-                None => return Err(self.r.error("missing -, : or )", self.r.pos)),
-            };
+            self.flags = read.for_all(self.flags).map_err(|message| self.r.error(message, at))?;
+            return Ok(None);
+        }
+        if c == '-' {
+            c = self.flag_or("", "missing flag")?;
+            while c != ':' {
+                read.turn_off(c).map_err(|message| self.r.error(message, at))?;
+                c = self.flag_or(":", "missing :")?;
+            }
+        }
+        read.for_group().map(Some).map_err(|message| self.r.error(message, at))
+    }
+
+    /// The next flag, or what comes in its place: one of `ends`. `missing` is the error for anything else but letters.
+    fn flag_or(&mut self, ends: &str, missing: &str) -> Result<char> {
+        let at = self.r.pos;
+        match self.r.next() {
+            Some(c) if "aiLmsux".contains(c) || ends.contains(c) => Ok(c),
+            Some(c) if c.is_alphabetic() => Err(self.r.error("unknown flag", at)),
+            _ => Err(self.r.error(missing, at)),
         }
     }
 
@@ -310,29 +318,35 @@ impl PythonParser {
 struct InlineFlags {
     /// What they make of those around them.
     flags: PythonFlags,
-    /// No hyphen came yet.
-    turns_on: bool,
     added: String,
     removed: String,
 }
 
 impl InlineFlags {
-    fn letter(&mut self, c: char) -> Result<(), &'static str> {
+    /// A letter before the hyphen. It may stand there any number of times, as behind it.
+    fn turn_on(&mut self, c: char) -> Result<(), &'static str> {
         if c == 'L' {
             return Err("bad inline flags: cannot use 'L' flag with a str pattern");
         }
-        if matches!(c, 'a' | 'u') && !self.turns_on {
-            return Err("bad inline flags: cannot turn off flags 'a', 'u' and 'L'");
+        if !self.added.contains(c) {
+            self.added.push(c);
         }
-        // A letter may stand there any number of times.
-        let list = if self.turns_on { &mut self.added } else { &mut self.removed };
-        if !list.contains(c) {
-            list.push(c);
-        }
-        self.flags.set(c, self.turns_on);
+        self.flags.set(c, true);
         if self.added.contains('a') && self.added.contains('u') {
             return Err("bad inline flags: flags 'a', 'u' and 'L' are incompatible");
         }
+        Ok(())
+    }
+
+    /// A letter behind the hyphen.
+    fn turn_off(&mut self, c: char) -> Result<(), &'static str> {
+        if "auL".contains(c) {
+            return Err("bad inline flags: cannot turn off flags 'a', 'u' and 'L'");
+        }
+        if !self.removed.contains(c) {
+            self.removed.push(c);
+        }
+        self.flags.set(c, false);
         Ok(())
     }
 

@@ -132,15 +132,15 @@ impl PatternReader {
         value
     }
 
-    /// Takes decimal digits: `None` if there are none, `Some(None)` if their value is above `u32::MAX - 1`.
-    pub fn number(&mut self) -> Option<Option<u32>> {
+    /// Takes decimal digits: `None` if there are none, the digits themselves if their value is above `u32::MAX - 1`.
+    pub fn number(&mut self) -> Option<Result<u32, String>> {
         let start = self.pos;
         let mut value = Some(0u32);
         while let Some(d) = self.peek().and_then(|c| c.to_digit(10)) {
             value = value.and_then(|v| v.checked_mul(10)?.checked_add(d)).filter(|&v| v < u32::MAX);
             self.pos += 1;
         }
-        if self.pos == start { None } else { Some(value) }
+        if self.pos == start { None } else { Some(value.ok_or_else(|| self.chars[start..self.pos].iter().collect())) }
     }
 
     /// A syntax error at `offset`.
@@ -154,7 +154,11 @@ pub(crate) fn unsupported(what: &str, offset: usize) -> Error {
     Error::new(ErrorKind::Unsupported, format!("{what} cannot be enforced exactly")).at_offset(offset)
 }
 
-/// A repeat count that does not fit.
-pub(crate) fn count_limit(offset: usize) -> Error {
-    Error::limit("repeat count", (u32::MAX - 1) as u64, u32::MAX as u64).coded(ErrorCode::RepeatCount).at_offset(offset)
+/// A repeat count that does not fit, with its digits as they stand in the pattern.
+pub(crate) fn count_limit(digits: &str, offset: usize) -> Error {
+    const MOST: u64 = u32::MAX as u64 - 1;
+    // What is beyond 64 bits is no number that an error can carry.
+    let error = Error::limit("repeat count", MOST, digits.parse().unwrap_or(u64::MAX));
+    let error = error.saying(format!("repeat count exceeds its limit: {digits} > {MOST}"));
+    error.coded(ErrorCode::RepeatCount).at_offset(offset)
 }

@@ -1,8 +1,8 @@
 //! `format`: the language of each known format, over decoded text.
 //!
-//! The grammars are those of the standards that JSON Schema names. None contains an intersection or a complement, so
-//! every state of every format is live. Some standards ask for more than a finite automaton can decide; there the
-//! language is narrower, never wider, and says why.
+//! The grammars are those of the standards that JSON Schema, or a registry of formats, names. None contains an
+//! intersection or a complement, so every state of every format is live. Some standards ask for more than a finite
+//! automaton can decide; there the language is narrower, never wider, and says why.
 
 mod abnf;
 mod host;

@@ -1,6 +1,7 @@
 use super::*;
 
-/// String cases of the official test suite: format, then `[text, valid]`.
+/// Cases of strings: format, then `[text, valid]`. They are of the official test suite, or of the standard of a format
+/// that the suite lacks.
 const CASES: &str = include_str!("../../../tests/data/schema/formats.json");
 
 fn cases() -> Vec<(String, Vec<(String, bool)>)> {
@@ -12,7 +13,7 @@ fn cases() -> Vec<(String, Vec<(String, bool)>)> {
 }
 
 #[test]
-fn official_cases() {
+fn cases_of_the_suite_and_of_standards() {
     let (mut right, mut refused, mut wrong) = (0, Vec::new(), Vec::new());
     for (format, cases) in cases() {
         let mut x = Exprs::new(1_000_000);
@@ -238,8 +239,8 @@ fn no_reading_goes_beyond_the_most() {
             let beyond = x.minus(f.text, most);
             assert!(!x.decide_live(beyond, 100_000).unwrap(), "{name}");
         }
-        let official = cases.iter().filter(|c| c.0 == name).flat_map(|c| &c.1).filter(|c| c.1);
-        for (text, _) in official {
+        let valid = cases.iter().filter(|c| c.0 == name).flat_map(|c| &c.1).filter(|c| c.1);
+        for (text, _) in valid {
             assert!(x.accepts(most, text.as_bytes()), "{name} {text:?}");
         }
         x.check().unwrap();

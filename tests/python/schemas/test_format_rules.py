@@ -4,7 +4,7 @@ import json
 import random
 
 import pytest
-from engine_lists import known_formats
+from engine_lists import assert_core_knows, known_formats
 
 import interlock
 from interlock.explain import byte_vocabulary, explain
@@ -196,6 +196,7 @@ def test_a_broken_rule_is_said_in_the_words_of_the_format(name, text, said):
 
 @pytest.mark.parametrize("name", sorted(FORMAT_HINTS))
 def test_refused_texts_break_a_rule_or_are_left_out_and_taken_ones_break_none(name):
+    assert_core_knows(name)
     accepts, certainly_not = (
         engine({"type": "string", "format": name}),
         engine({"type": "string", "not": {"format": name}}),
@@ -232,6 +233,11 @@ def test_refused_texts_break_a_rule_or_are_left_out_and_taken_ones_break_none(na
         (problem,) = explain(index, json.dumps(made, ensure_ascii=False)).problems
         _, _, why = problem.message.partition(f" is no {name} (format)")
         assert why == f": {broken_rule(name, made)}" or why.startswith(", or one that interlock leaves out: "), why
+
+
+def test_a_core_that_is_older_than_a_format_is_named():
+    with pytest.raises(AssertionError, match="does not know the format mac: run make dev"):
+        assert_core_knows("mac")
 
 
 def test_every_format_that_the_engine_knows_has_rules():

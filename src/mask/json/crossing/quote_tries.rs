@@ -11,7 +11,7 @@ use crate::expr::INF;
 use crate::lexeme::{Lexeme, LexemeKind, StateId};
 use crate::mask::lexeme::inner::trie_walk::is_inside_char;
 use crate::mask::lexeme::lexeme_mask::{CrossingTokens, LexemeMask, TokenSet, walk};
-use crate::mask::lexeme::masked_lexeme::MaskKey;
+use crate::mask::lexeme::masked_lexeme::LexemeMaskKey;
 use crate::mask::lexeme::masked_lexeme::MaskedLexeme;
 use crate::mask::trie_kind::TrieKind;
 use crate::mask::vocab_tables::VocabTables;
@@ -47,7 +47,7 @@ impl VocabTables {
         if l.count_key(count) != (INF, 0) || lexeme.masks.roots.get(key_state).is_some() {
             return self.submask(vocabulary, lexeme, state, count, TrieKind::Tokens, 0);
         }
-        let key = MaskKey { state: key_state, room: INF, need: 0, span: INF, walked: TrieKind::Quoted, node: 0 };
+        let key = LexemeMaskKey { state: key_state, room: INF, need: 0, span: INF, walked: TrieKind::Quoted, node: 0 };
         if let Some(known) = lexeme.masks.other(&key) {
             return known;
         }

@@ -81,7 +81,7 @@ pub(super) fn by_few_tokens(
         return None;
     }
     // The farther a count is, the fewer tokens can tell; what these lead to costs more than the rest.
-    let reaches = [tables.reach.any, 96, 64, 48, 32, 24, 16].into_iter().filter(|far| *far > tables.long.0);
+    let reaches = [tables.reach.any, 96, 64, 48, 32, 24, 16].into_iter().filter(|far| *far > tables.long_tokens.0);
     let (far, high) = reaches.filter_map(|far| Some((far, l.unbounded(state, far)?))).next()?;
     let base = tables.root_mask(vocabulary, lexeme, high);
     let TokenSet::Dense(base) = &base.inner else { return None };
@@ -114,7 +114,7 @@ pub(super) fn by_long_tokens(
     state: StateId,
 ) -> Option<Arc<[u32]>> {
     let l = &*lexeme.lexeme;
-    let (reach, long) = &tables.long;
+    let (reach, long) = &tables.long_tokens;
     if l.kind() != LexemeKind::Raw {
         return None;
     }

@@ -26,8 +26,8 @@ use crate::vocab::Vocabulary;
 
 /// Nodes that a walk which counts meets at most, before the mask is found in another way.
 const NODES: u32 = 4_000;
-/// With so many code points to spare hardly any token fits.
-const TIGHT: u32 = 1;
+/// With no more code points to spare than this, hardly any token fits.
+const FEW_TO_SPARE: u32 = 1;
 
 impl VocabTables {
     /// The mask, at the root, of a state of a bounded text after `count` code points. `None` where it takes a walk that
@@ -48,7 +48,7 @@ impl VocabTables {
         let by_walk = || by_short_walk(self, vocabulary.trie(), l, state, Some(count), NODES);
         let mask_state = l.mask_state(state);
         let to_spare = room.saturating_sub(l.fewest_more(l.state(state)));
-        if to_spare <= TIGHT
+        if to_spare <= FEW_TO_SPARE
             && self.known_root(lexeme, mask_state).is_none()
             && let Some(inner) = by_walk()
         {

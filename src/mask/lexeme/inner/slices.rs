@@ -57,7 +57,7 @@ pub(super) fn by_set(
     if free.groups.count_ones() < FEW_GROUPS {
         return None;
     }
-    let mut row = tables.holders.over(any, free.groups, l.kind() == LexemeKind::Raw);
+    let mut row = tables.char_postings.over(any, free.groups, l.kind() == LexemeKind::Raw);
     // Tokens over the set that are longer than what is free are stepped where they are few. Otherwise all must fail.
     let longest = l.longest(state);
     let longer = if free.len >= tables.reach.any { Some(&[][..]) } else { by_length.beyond(free.len) };
@@ -71,19 +71,19 @@ pub(super) fn by_set(
         true => Vec::new(),
         false => match &goes_on(l, state, free)?[..] {
             [] => Vec::new(),
-            follows => tables.holders.behind(free.len, follows)?,
+            follows => tables.char_postings.behind(free.len, follows)?,
         },
     };
     // Of what leaves the set only that matters which some string over the set goes on with.
     let read = read & ALL & !free.groups;
-    let mut few = tables.holders.exits(vocabulary, free.groups, read);
+    let mut few = tables.char_postings.exits(vocabulary, free.groups, read);
     if few.is_none()
         && free.groups.count_ones() > MANY_GROUPS
         && let Some(row) = nearly_known(tables, vocabulary, lexeme, state)
     {
         return Some(TokenSet::Dense(row));
     }
-    let set = || tables.sets.of(trie, &tables.subtrees, 0, free.groups);
+    let set = || tables.slice_sets.of(trie, &tables.subtrees, 0, free.groups);
     let set = if few.is_none() { Some(set()) } else { None };
     if !late.is_empty() {
         let few = few.get_or_insert_default();
@@ -221,7 +221,7 @@ impl InnerWalk<'_> {
         if known.groups.count_ones() < FEW_GROUPS || known.len < height.min(LONG) {
             return false;
         }
-        let set = self.tables.sets.of(self.trie, &self.tables.subtrees, node, known.groups);
+        let set = self.tables.slice_sets.of(self.trie, &self.tables.subtrees, node, known.groups);
         if known.len < set.height {
             return false;
         }
@@ -280,7 +280,7 @@ impl InnerWalk<'_> {
         let mut states: Vec<LocalState> = vec![first];
         let (mut path, mut room): (Vec<u8>, _) = (Vec::new(), [0; PATH]);
         nodes.iter().all(|&node| {
-            let next = self.tables.holders.path(vocabulary, self.trie, node, &mut room);
+            let next = self.tables.char_postings.path(vocabulary, self.trie, node, &mut room);
             let common = next.iter().zip(&path).take_while(|(a, b)| a == b).count();
             states.truncate(common + 1);
             path.truncate(common);

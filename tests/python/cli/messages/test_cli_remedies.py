@@ -1,11 +1,14 @@
 """What the command line offers as a way on leads on, and nothing is offered where nothing is known."""
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 from command_line import here, machine, run
 
 import interlock
+from interlock.cli.terminal.pattern_remedies import SAYS_IT, WAYS
 
 TOOLS = [{"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {}}}}]
 
@@ -254,12 +257,68 @@ def test_no_shell_is_blamed_where_the_characters_are_right(tmp_path):
         ("(?P<n", "write > where the name ends"),
         ("a(?i)b", "--flags gives flags for the whole pattern"),
         ("(?P<n>a)(?P<n>b)", "give one of the two groups another name"),
-        ("(?", r"write \ before a character that stands for itself"),
+        ("(?", r"write the rest of the group, as in (?:...), or \( and \? for the characters"),
+        ("(?P<1>a)", "write a name of letters, digits and _ that begins with no digit"),
+        ("(?P<>a)", "write a name of letters"),
+        ("(?i", "write : and the part that the flags are for, as in (?i:...)"),
+        ("(?-i)a", "write : and the part that the flags are for, as in (?-i:...)"),
+        ("(?-)a", "write the flags to turn off"),
+        ("(?iz)a", "the flags are a, i, m, s, u and x"),
+        (r"\x{41}", r"write all of its digits: two behind \x"),
+        (r"\400", r"write its four hexadecimal digits, as in \u0100"),
+        (r"\q", "leave out the backslash"),
     ],
 )
 def test_a_pattern_that_cannot_be_read_has_a_way_on(tmp_path, pattern, remedy):
     error = machine(tmp_path, "inspect", f"pattern:{pattern}", code=3)["error"]
     assert error["type"] == "PatternError" and error["remedy"].startswith(remedy), error
+
+
+@pytest.mark.parametrize(
+    ("pattern", "remedy"),
+    [
+        (r"\u{110000}", r"write four hexadecimal digits behind it, as in \u0041, or some in braces, \u{41}"),
+        (r"\xg", r"write two hexadecimal digits behind it, as in \x41"),
+        (r"\c1", r"write a letter behind it, as in \cA"),
+        (r"\pL", r"write a name in braces behind it, as in \p{L}"),
+        ("(?<1>a)", "write a name of letters"),
+        # The message says it.
+        ("(?i)a", None),
+    ],
+)
+def test_a_pattern_of_the_other_dialect_has_a_way_on(tmp_path, pattern, remedy):
+    source = (f"pattern:{pattern}|[b-a]", "--dialect", "ecma")
+    error = machine(tmp_path, "inspect", *source, code=3)["error"]
+    found = error.get("remedy")
+    assert found is None if remedy is None else found is not None and found.startswith(remedy), error
+
+
+def messages_of_the_parsers():
+    """How each message of the parsers of patterns begins, up to what is put into it."""
+    folder = Path(__file__).parents[4] / "src" / "regex" / "parse"
+    if not folder.is_dir():
+        pytest.skip("the sources are not here")
+    text = "".join(file.read_text(encoding="utf-8") for file in sorted(folder.glob("*.rs")))
+    said = re.findall(
+        r'(?:\berror|\bErr|flag_or|message = format!)\((?:"[^"]*", |format!\(|\s+)?"((?:[^"\\]|\\.)+)"', text
+    )
+    unread = set(re.findall(r"\berror\(([^,()]+)", text)) - {"&self", "message", "format!", "missing"}
+    assert all(argument.startswith('"') for argument in unread), unread
+    begins = {re.split(r"\{\w", one.replace("{end}", ">"))[0].replace(r"\\", "\\") for one in said}
+    # An ArgumentError, of an option.
+    return sorted(begins - {"unknown pattern flag "})
+
+
+def test_every_message_about_a_pattern_has_a_remedy():
+    messages = messages_of_the_parsers()
+    assert len(messages) > 40 and {"missing :", "bad group name ", "invalid group", "bad escape \\"} <= set(messages)
+    found = {m: next((begins for begins, _ in WAYS if m.startswith(begins)), None) for m in messages}
+    without = [message for message, row in found.items() if row is None and not message.startswith(SAYS_IT)]
+    assert not without, (
+        f"WAYS of cli/terminal/pattern_remedies.py says what to do, or SAYS_IT that it is said: {without}"
+    )
+    unused = [begin for begins, _ in WAYS for begin in begins if not any(m.startswith(begin) for m in messages)]
+    assert not unused, f"no pattern is refused with the beginnings of WAYS {unused}"
 
 
 def test_the_way_on_of_a_pattern_in_a_schema_is_written_as_json_has_it(tmp_path):

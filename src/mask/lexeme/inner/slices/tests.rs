@@ -11,7 +11,7 @@ fn tokens_over_a_set_are_the_same_by_its_walk_and_by_what_holds_characters() {
     let symbols = special(0xD7) | special(0x2010);
     let any: Arc<[u32]> = std::iter::repeat_n(u32::MAX, v.words()).collect();
     for set in [plain, plain | symbols, plain | symbols | WIDE_SPACES, plain | group_of(0xC3), ALL] {
-        let row = tables.holders.over(&any, set, true);
+        let row = tables.char_postings.over(&any, set, true);
         let found = SliceSet::of(v.trie(), &tables.subtrees, 0, set);
         let held = TokenSet::of_row(row.clone()).tokens();
         let mut walked: Vec<u32> = v.trie().subtree_tokens(0).to_vec();
