@@ -25,13 +25,18 @@ __all__ = ["check_format", "checked_allowed_tokens", "checked_limits"]
 _TOOL = {"name": "f", "parameters": {"type": "object", "properties": {}, "additionalProperties": False}}
 """A tool that every format can write."""
 
-_OF_STRANGERS = {"max_source_bytes": 1 << 20, "max_mask_steps": 250_000}
+_OF_STRANGERS = {
+    "max_source_bytes": 1 << 20,
+    "max_compile_steps": 500_000,
+    "max_mask_steps": 500_000,
+    "max_scanner_bytes": 64 << 20,
+}
 """What sources of strangers may take."""
 
 
 def checked_limits(limits: Limits | Mapping[str, int] | None) -> Limits:
-    """The limits of a server: 1 MiB for a source and a quarter of the usual steps for the masks of a grammar, where a
-    mapping says nothing of them; a ``Limits`` is taken as it is.
+    """The limits of a server: 1 MiB for a source, a third of the usual steps for its compile, half for the masks of
+    a grammar and half of the bytes for its states, where a mapping says nothing of them; a ``Limits`` is taken as it is.
 
     ``TypeError`` for a name that no limit has and for what is no number, ``ArgumentError`` for a negative number and
     for limits under which nothing can be compiled.

@@ -287,7 +287,10 @@ pub(super) fn array_shape(
 
 /// Whether elements that are all constants leave what `uniqueItems` or its negation asks for. What they decide is asked
 /// for no longer.
-fn constants_allow_uniqueness(cx: &LoweringContext<'_, '_>, facts: &mut ArrayFacts) -> bool {
+fn constants_allow_uniqueness(cx: &mut LoweringContext<'_, '_>, facts: &mut ArrayFacts) -> bool {
+    if !facts.unique && facts.repeats.is_none() {
+        return true;
+    }
     match cx.constant_elements(facts) {
         ConstantElements::Equal if facts.unique => return false,
         ConstantElements::Equal => facts.repeats = None,

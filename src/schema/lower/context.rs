@@ -18,6 +18,7 @@ use crate::schema::lower::disjoint::DisjointPairs;
 use crate::schema::lower::node::{FALSE, Nodes, SchemaNodeId, TRUE};
 use crate::schema::lower::scalar::Scalars;
 use crate::schema::lower::standard_exprs::{StandardExprs, common};
+use crate::schema::lower::unique_constants::Constants;
 use crate::schema::model::{Keywords, SchemaId, SchemaKind, Types};
 use crate::schema::name_table::Name;
 use crate::schema::number::NumberBounds;
@@ -83,6 +84,7 @@ pub(super) struct LoweringContext<'m, 'a> {
     /// Conjunctions of two literals and more, positive ones first, with their scalars.
     pub conjunctions: SeededMap<Box<[Lit]>, Rc<Scalars>>,
     pub disjoint: DisjointPairs,
+    pub constants: Constants,
     rows: Vec<(SchemaNodeId, &'static str, Enforcement, String)>,
     noted: SeededSet<(SchemaNodeId, &'static str)>,
     rules: SeededMap<Rc<[Lit]>, RuleId>,
@@ -134,6 +136,7 @@ impl<'m, 'a> LoweringContext<'m, 'a> {
             complements: FxHashMap::default(),
             conjunctions: SeededMap::default(),
             disjoint,
+            constants: Constants::default(),
             rows: Vec::new(),
             noted: SeededSet::default(),
             rules,

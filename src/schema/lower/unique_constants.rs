@@ -6,12 +6,15 @@
 
 use std::collections::BTreeMap;
 
+use rustc_hash::FxHashMap;
+
 use crate::json::decimal::Decimal;
 use crate::schema::lower::array::{ArrayFacts, CountedMatches};
 use crate::schema::lower::context::{Lit, LoweringContext};
 use crate::schema::lower::node::{EnumValues, FALSE, Scalar, SchemaNode, SchemaNodeId};
 use crate::schema::model::Types;
 use crate::schema::name_table::Name;
+use crate::util::seeded_hash::SeededMap;
 
 /// Positions that are compared with one another.
 const MAX_POSITIONS: u64 = 256;
@@ -33,15 +36,20 @@ pub(super) enum ConstantElements {
     Open,
 }
 
-/// A value that a schema accepts alone.
-#[derive(Clone, PartialEq, Eq)]
+/// The number of a value: equal values have the same.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct ConstantId(u32);
+
+/// A value that a schema accepts alone. What is inside of it is a number each, so that a value takes no more memory than
+/// the schema that says it, however often a part of it is named.
+#[derive(Clone, PartialEq, Eq, Hash)]
 enum Constant {
     Null,
     Bool(bool),
     Number(Decimal),
     Word(Name),
-    Array(Vec<Constant>),
-    Object(BTreeMap<Name, Constant>),
+    Array(Vec<ConstantId>),
+    Object(BTreeMap<Name, ConstantId>),
 }
 
 impl From<&Scalar> for Constant {
@@ -55,15 +63,30 @@ impl From<&Scalar> for Constant {
     }
 }
 
+/// All values that schemas accept alone.
+#[derive(Default)]
+pub(super) struct Constants {
+    ids: SeededMap<Constant, ConstantId>,
+    of_node: FxHashMap<SchemaNodeId, ConstantId>,
+}
+
+impl Constants {
+    fn id(&mut self, constant: Constant) -> ConstantId {
+        let next = ConstantId(self.ids.len() as u32);
+        *self.ids.entry(constant).or_insert(next)
+    }
+}
+
 impl LoweringContext<'_, '_> {
     /// Compares the elements of an array that are constants.
-    pub(super) fn constant_elements(&self, facts: &ArrayFacts) -> ConstantElements {
+    pub(super) fn constant_elements(&mut self, facts: &ArrayFacts) -> ConstantElements {
         // Positions that need not exist decide nothing.
         let exists = facts.min.min(MAX_POSITIONS) as usize;
-        let mut known: Vec<Constant> = Vec::new();
+        let mut known: Vec<ConstantId> = Vec::new();
         for i in 0..exists {
             let Some(lits) = self.element_base(facts, i) else { continue };
-            let constant = lits.iter().filter(|l| !l.negated).find_map(|l| self.constant(l.node, MAX_DEPTH));
+            let nodes: Vec<SchemaNodeId> = lits.iter().filter(|l| !l.negated).map(|l| l.node).collect();
+            let constant = nodes.into_iter().find_map(|node| self.constant(node, MAX_DEPTH));
             let Some(constant) = constant else { continue };
             if known.contains(&constant) {
                 return ConstantElements::Equal;
@@ -77,30 +100,43 @@ impl LoweringContext<'_, '_> {
     }
 
     /// The value that a schema accepts, if it says itself that it accepts no other.
-    fn constant(&self, node: SchemaNodeId, depth: usize) -> Option<Constant> {
+    fn constant(&mut self, id: SchemaNodeId, depth: usize) -> Option<ConstantId> {
         let depth = depth.checked_sub(1)?;
-        let node = self.nodes.get(node);
+        if let Some(&known) = self.constants.of_node.get(&id) {
+            return Some(known);
+        }
+        let constant = self.read_constant(id, depth)?;
+        self.constants.of_node.insert(id, constant);
+        Some(constant)
+    }
+
+    fn read_constant(&mut self, id: SchemaNodeId, depth: usize) -> Option<ConstantId> {
+        let node = self.nodes.get(id);
         if node.types == Types::NULL {
-            return Some(Constant::Null);
+            return Some(self.constants.id(Constant::Null));
         }
         for values in &node.values {
             match (&*values.scalars, &*values.composites) {
-                ([scalar], []) => return Some(scalar.into()),
-                ([], [composite]) => return self.constant(*composite, depth),
+                ([scalar], []) => return Some(self.constants.id(scalar.into())),
+                (&[], &[composite]) => return self.constant(composite, depth),
                 _ => {}
             }
         }
         match (&node.array, &node.object) {
             (Some(a), _) if node.types == Types::ARRAY && a.min == a.prefix.len() as u64 && a.items == Some(FALSE) => {
-                a.prefix.iter().map(|&item| self.constant(item, depth)).collect::<Option<_>>().map(Constant::Array)
+                let items = a.prefix.clone();
+                let elements = items.iter().map(|&item| self.constant(item, depth)).collect::<Option<_>>()?;
+                Some(self.constants.id(Constant::Array(elements)))
             }
             (_, Some(o)) if node.types == Types::OBJECT && o.additional == Some(FALSE) && o.patterns.is_empty() => {
                 let required = |(name, _): &(Name, SchemaNodeId)| o.required.contains(name);
                 if !o.props.iter().all(required) {
                     return None;
                 }
-                let member = |&(name, value): &(Name, SchemaNodeId)| Some((name, self.constant(value, depth)?));
-                o.props.iter().map(member).collect::<Option<_>>().map(Constant::Object)
+                let props = o.props.clone();
+                let mut member = |&(name, value): &(Name, SchemaNodeId)| Some((name, self.constant(value, depth)?));
+                let members = props.iter().map(&mut member).collect::<Option<_>>()?;
+                Some(self.constants.id(Constant::Object(members)))
             }
             _ => None,
         }
@@ -109,7 +145,7 @@ impl LoweringContext<'_, '_> {
     /// The ways in which two elements may be equal, one for each value that an element may have. `None` where elements
     /// may have more values than can be told one by one.
     pub(super) fn repeated_values(&mut self, facts: &ArrayFacts, end: usize) -> Option<Vec<ArrayFacts>> {
-        let mut values: Vec<(Constant, EnumValues)> = Vec::new();
+        let mut values: Vec<(ConstantId, EnumValues)> = Vec::new();
         for i in 0..=end {
             if facts.max.is_some_and(|max| max <= i as u64) {
                 break;
@@ -118,7 +154,7 @@ impl LoweringContext<'_, '_> {
             let few = lits.iter().filter(|l| !l.negated).find_map(|l| self.few_values(l.node))?;
             for one in few {
                 let constant = match (&*one.scalars, &*one.composites) {
-                    ([scalar], _) => scalar.into(),
+                    ([scalar], _) => self.constants.id(scalar.into()),
                     (_, [composite]) => self.constant(*composite, MAX_DEPTH)?,
                     _ => return None,
                 };

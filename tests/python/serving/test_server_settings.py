@@ -109,7 +109,7 @@ def test_limits_in_a_mapping_keep_the_servers_bound_of_a_source():
     for limits in (None, {}, {"max_depth": 64}):
         compiler = RequestCompiler(VOCABULARY, limits=limits)
         assert compiler.limits.max_source_bytes == 1 << 20
-        assert compiler.limits.max_mask_steps == 250_000
+        assert compiler.limits.max_mask_steps == 500_000
         with pytest.raises(interlock.LimitError, match="max_source_bytes"):
             compiler.compile({"guided_regex": long["guided_regex"] + "a"})
     assert compiler.limits.max_depth == 64
@@ -124,7 +124,9 @@ def test_limits_are_read_once():
     compiler = RequestCompiler(VOCABULARY, limits=limits)
     limits["max_source_bytes"] = "none"
     assert compiler.compile({"guided_regex": "a"}).kind == "regex"
-    assert compiler.limits == interlock.Limits(max_source_bytes=1 << 20, max_mask_steps=250_000)
+    assert compiler.limits == interlock.Limits(
+        max_source_bytes=1 << 20, max_compile_steps=500_000, max_mask_steps=500_000, max_scanner_bytes=64 << 20
+    )
 
 
 @pytest.mark.parametrize("allowed", [[-1], [259], [97]])

@@ -68,19 +68,17 @@ fn firsts(productions: &Productions, nullable: &[bool], silent: &[Symbol]) -> Sp
     (0..productions.first_rule).filter(|s| !silent.contains(s)).for_each(|s| {
         firsts.insert(s as usize, s);
     });
-    // Work lists over productions: who has a symbol among the parts that may come first.
-    let mut grown = true;
-    while grown {
-        grown = false;
-        for production in &productions.all {
-            for &part in &production.parts {
-                grown |= firsts.add(production.of as usize, part as usize);
-                if !nullable[part as usize] {
-                    break;
-                }
+    // Who has a symbol among the parts that may come first.
+    let mut passed: Vec<(usize, usize)> = Vec::new();
+    for production in &productions.all {
+        for &part in &production.parts {
+            passed.push((production.of as usize, part as usize));
+            if !nullable[part as usize] {
+                break;
             }
         }
     }
+    firsts.add_until_closed(&mut passed);
     firsts
 }
 

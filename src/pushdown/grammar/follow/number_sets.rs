@@ -1,17 +1,26 @@
 //! Several sets of small numbers, each a row of bits.
 
+use std::collections::VecDeque;
+
 #[cfg(test)]
 use crate::util::bits::ones;
 
-/// Adds to sets what others hold, given as pairs of who takes and who gives, until nothing is new.
+/// Adds to sets what others hold, given as pairs of who takes and who gives, until nothing is new. A set gives again
+/// only when it has grown: along a chain of sets what is new goes once, and not all sets of it at each of its steps.
 pub(super) fn until_closed(pairs: &mut Vec<(usize, usize)>, mut add: impl FnMut(usize, usize) -> bool) {
-    pairs.sort_unstable();
+    pairs.sort_unstable_by_key(|&(to, from)| (from, to));
     pairs.dedup();
-    let mut grown = true;
-    while grown {
-        grown = false;
-        for &(to, from) in &*pairs {
-            grown |= add(to, from);
+    let givers = pairs.last().map_or(0, |pair| pair.1 + 1);
+    let mut waits = vec![false; givers];
+    pairs.iter().for_each(|pair| waits[pair.1] = true);
+    let mut open: VecDeque<usize> = (0..givers).filter(|&set| waits[set]).collect();
+    while let Some(from) = open.pop_front() {
+        waits[from] = false;
+        let first = pairs.partition_point(|pair| pair.1 < from);
+        for &(to, _) in pairs[first..].iter().take_while(|pair| pair.1 == from) {
+            if add(to, from) && to < givers && !std::mem::replace(&mut waits[to], true) {
+                open.push_back(to);
+            }
         }
     }
 }
