@@ -1,4 +1,4 @@
-"""Rules that go on with themselves at their end: their masks cost no more behind a long text than behind a short one."""
+"""Rules that go on with themselves at their end: masks cost no more behind a long text than behind a short one."""
 
 import pytest
 

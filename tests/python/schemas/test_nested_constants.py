@@ -1,4 +1,4 @@
-"""Constants of which each holds the one before twice: the whole has 2^28 parts, and the schema a line for each level."""
+"""Constants that hold the one before twice: the whole has 2^28 parts, and the schema a line for each level."""
 
 import pytest
 
