@@ -35,8 +35,9 @@ _OF_STRANGERS = {
 
 
 def checked_limits(limits: Limits | Mapping[str, int] | None) -> Limits:
-    """The limits of a server: 1 MiB for a source, a third of the usual steps for its compile, half for the masks of
-    a grammar and half of the bytes for its states, where a mapping says nothing of them; a ``Limits`` is taken as it is.
+    """The limits of a server: 1 MiB for a source, a third of the usual steps for its compile, and half of those for
+    the masks of a grammar and of the bytes for its states, where a mapping says nothing of them; a ``Limits`` is taken
+    as it is.
 
     ``TypeError`` for a name that no limit has and for what is no number, ``ArgumentError`` for a negative number and
     for limits under which nothing can be compiled.
