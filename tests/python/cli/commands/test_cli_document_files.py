@@ -1,6 +1,8 @@
 """``check`` of the documents that a folder or a glob names, and the line of each."""
 
 import contextlib
+import errno
+import os
 from pathlib import Path
 
 import pytest
@@ -71,6 +73,40 @@ def test_a_link_to_nothing_is_a_file_that_cannot_be_read(answers):
     (answers / "answers" / "gone.json").symlink_to(answers / "nothing")
     for word in ("answers", "answers/*.json"):
         assert "answers/gone.json" in run(answers, "check", "order.json", word, code=4).stderr
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("check", "order.json", "answers"),
+        ("check", "order.json", "answers/late"),
+        ("check", "order.json", "answers/**/*.json"),
+        ("check", "order.json", "answers/**"),
+        ("check", "order.json", "*/late/?.json"),
+        ("check", "order.json", "answers/*/b.json"),
+        ("precompute", "answers", "-t", "bytes", "-o", "store"),
+        ("precompute", "answers/**/*.json", "-t", "bytes", "-o", "store"),
+        ("diff", "answers/.hidden", "answers"),
+    ],
+)
+def test_a_folder_that_cannot_be_read_is_not_passed_over(answers, monkeypatch, command):
+    def scandir(path=".", scandir=os.scandir):
+        if os.path.basename(os.path.normpath(path)) == "late":
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    said = run(answers, *command, code=4).stderr
+    assert said.startswith("interlock: answers/late: Permission denied")
+
+
+def test_a_glob_looks_into_no_other_folders(answers, monkeypatch):
+    def scandir(path=".", scandir=os.scandir):
+        assert os.path.basename(os.path.normpath(path)) not in ("late", ".hidden")
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    assert names_of(answers, "order.json", "answers/*.json") == ["answers/a.json"]
 
 
 def found_by_precompute(folder, word):
