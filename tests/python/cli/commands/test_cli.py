@@ -295,6 +295,15 @@ def test_byte_order_marks(folder):
     assert "byte order mark" in run(folder, "check", "order.json", "mark.json", code=1).stdout
 
 
+@pytest.mark.parametrize("end", ["", "\n", "\r\n"])
+def test_the_end_of_the_last_line_of_a_pattern(folder, end):
+    (folder / "line.regex").write_bytes(f"a\\\n+{end}".encode())
+    run(folder, "check", "line.regex", "--text", "a\n\n")
+    run(folder, "check", "line.regex", "--text", "a\n\r", code=1)
+    (folder / "line.regex").write_bytes(b"a\r")
+    run(folder, "check", "line.regex", "--text", "a\r")
+
+
 def test_drawings_on_the_standard_output(folder):
     assert run(folder, "draw", "order.json", "--format", "dot", "-o", "-").stdout.startswith("digraph")
     assert run(folder, "draw", "order.json", "--format", "dot", "-o", "/dev/stdout").stdout.startswith("digraph")
