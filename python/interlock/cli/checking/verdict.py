@@ -257,8 +257,10 @@ def _is_of_text(problem: Problem) -> bool:
 
 def _next(found: Explanation) -> list[str]:
     """What may stand where the text is refused, and what must."""
-    end = " (or the end)" if found.may_end else ""
-    parts = [f"{'could follow' if found.ends_early else 'allowed there'}: {characters(found)}{end}"]
+    allowed = characters(found)
+    if found.may_end:
+        allowed = f"{allowed} (or the end)" if found.allowed else "the end"
+    parts = [f"{'could follow' if found.ends_early else 'allowed there'}: {allowed}"]
     # People read characters: one that is refused inside is named as a whole, and the last bytes may begin one of
     # several, which is no text yet: it is among what is allowed.
     begun = found.text.encode()[len(found.text[: found.character].encode()) : found.at]

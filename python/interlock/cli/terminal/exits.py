@@ -286,6 +286,8 @@ def _remedy(error: BaseException) -> str:
     if isinstance(error, FileNotFoundError) and error.filename:
         if re.match("https?:/", os.fsdecode(error.filename)):
             return "a file: nothing is fetched here, so download it first"
+        if os.path.islink(error.filename):
+            return f"it is a link to {os.fsdecode(os.readlink(error.filename))}, which is not there: mend or remove it"
         meant = near_file(os.fsdecode(error.filename))
         return f"did you mean {meant}?" if meant else "check the spelling of the path"
     if isinstance(error, OSError):

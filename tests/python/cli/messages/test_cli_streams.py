@@ -104,6 +104,25 @@ def test_interrupted_with_json(folder, number, code):
     assert json.loads(out)["error"]["type"] == "Interrupted"
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows cannot stop a process")
+def test_ctrl_c_ends_both_sides_of_a_pipe(folder):
+    """That the other side wrote nothing is not said then."""
+    for _ in range(5):
+        pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+        command = [*COMMAND, "check", "order.json", "--lines", "-"]
+        with subprocess.Popen(command, cwd=folder, text=True, **pipes) as child:
+            wait_until_it_catches(child, signal.SIGTERM)
+            time.sleep(0.2)
+            # Both reach it at the same time.
+            child.send_signal(signal.SIGSTOP)
+            child.send_signal(signal.SIGINT)
+            child.stdin.close()
+            child.send_signal(signal.SIGCONT)
+            child.wait(timeout=20)
+            out, err = child.stdout.read(), child.stderr.read()
+        assert (child.returncode, out, err) == (130, "", "interlock: interrupted\n")
+
+
 def test_what_an_interrupted_command_was_writing_is_removed(tmp_path):
     left = []
 
