@@ -371,8 +371,8 @@ pub fn named_texts(mapping: Option<&Bound<'_, PyAny>>, what: &str) -> PyResult<B
         .collect()
 }
 
-/// URI and JSON text of every document, in the order of the URIs: that of the mapping says nothing, and keys of stores are
-/// made of all that is said.
+/// URI and JSON text of every document, in the order of the URIs. That of the mapping says nothing, and keys of stores
+/// are made of all that is said.
 pub fn documents(mapping: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<(String, String)>> {
     let Some(mapping) = mapping else { return Ok(Vec::new()) };
     let Ok(mapping) = mapping.cast::<PyMapping>() else {
