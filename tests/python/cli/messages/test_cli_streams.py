@@ -29,7 +29,7 @@ def test_colours(folder):
 
     plain = shown()
     painted = shown(FORCE_COLOR="1")
-    assert b"\x1b" not in plain and b"\x1b[31;1mrefused:\x1b[0m" in painted
+    assert b"\x1b" not in plain and b"\x1b[31;1mrefused\x1b[0m" in painted
     assert re.sub(rb"\x1b\[[0-9;]*m", b"", painted) == plain
     assert b"\x1b" not in shown(FORCE_COLOR="1", NO_COLOR="1") and b"\x1b" not in shown("--json", FORCE_COLOR="1")
     (folder / "escape.json").write_text('{"item": "\x1b[31m"}')
