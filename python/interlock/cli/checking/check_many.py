@@ -96,7 +96,7 @@ def run(args: argparse.Namespace, output: Output, source: sources.Source, vocabu
             with open(path, "rb"):  # A pipe can be opened once.
                 pass
     index = source.compile(vocabulary)
-    unknown = source_remarks.remarks(source, index, output)
+    beside: dict[str, Any] = source_remarks.remarks(source, index, output) | {"left_out": args.left_out}
     say_pattern_notes(source, output)
     walker, speller = Walker(source, index, args.valid), Speller(vocabulary)
     report = _Report(
@@ -125,13 +125,13 @@ def run(args: argparse.Namespace, output: Output, source: sources.Source, vocabu
     if junit is not None:
         junit.write()
     if report.reasons is not None:
-        output.answer(report.reasons.machine() | {name: rows for name, rows in unknown.items() if rows}, report.end())
+        output.answer(report.reasons.machine() | {name: rows for name, rows in beside.items() if rows}, report.end())
     elif output.json and args.lines:
         pass
     else:
         whole: dict[str, Any] = {"accepted": not report.refused, "counts": report.counts(), "documents": machine}
         whole |= {"hint": hint} if (hint := report.order.hint()) else {}
-        output.answer(whole | {name: found for name, found in unknown.items() if found}, report.end())
+        output.answer(whole | {name: found for name, found in beside.items() if found}, report.end())
     return exits.NO if report.refused else exits.OK
 
 

@@ -28,7 +28,7 @@ from interlock.cli.sources.kind_options import NAMES
 from interlock.cli.sources.pattern_notes import say_pattern_notes
 from interlock.cli.terminal import exits, style
 from interlock.cli.terminal.output import Output
-from interlock.cli.terminal.style import NAME, TRY, Line
+from interlock.cli.terminal.style import NAME, NOTE, TRY, Line
 
 
 def register(parser: argparse.ArgumentParser) -> None:
@@ -75,6 +75,9 @@ def run(args: argparse.Namespace, output: Output) -> int:
     if args.valid:
         source = _any_form(args, source)
     reached = getattr(source.options.get("documents"), "paths", {}).values()
+    args.left_out = document_files.left_out(args.given, source.kind)
+    if args.left_out:
+        output.remark(Line(("note: ", NOTE), document_files.said_of(args.left_out)))
     args.given = document_files.expanded(args.given, args.source, source.kind, reached)
     vocabulary = vocabularies.read(args)
     if check_many.asked(args):

@@ -34,6 +34,23 @@ def test_a_folder(answers):
     assert "answers/notes.txt" in names_of(answers, "pattern:ab", "answers", code=1)
 
 
+def test_what_is_left_out_of_a_folder_is_named(answers):
+    note = "note: 1 file left out, since its name ends in none of .json, .jsonl, .ndjson: answers/notes.txt\n"
+    assert run(answers, "check", "order.json", "answers", code=1).stderr == note
+    assert run(answers, "check", "order.json", "answers", "--quiet", code=1).stderr == ""
+    for options in ([], ["--summary"]):
+        said = machine(answers, "check", "order.json", "answers", *options, code=1)
+        assert said["left_out"] == ["answers/notes.txt"]
+    for n in range(4):
+        (answers / "answers" / f"{n}.yaml").write_text("item: tea\n")
+    said = run(answers, "check", "order.json", "answers", code=1).stderr
+    assert "5 files left out, since their names end in none of" in said
+    assert said.endswith(": answers/0.yaml, answers/1.yaml, answers/2.yaml, ...\n")
+    # A glob says itself what it takes, and a text may have any name.
+    assert run(answers, "check", "order.json", "answers/*.json").stderr == ""
+    assert "left out" not in run(answers, "check", "pattern:ab", "answers", code=1).stderr
+
+
 def test_a_glob(answers):
     assert names_of(answers, "order.json", "answers/**/*.json") == ["answers/a.json", "answers/late/b.json"]
     done = run(answers, "check", "order.json", "answers/a*.json")
