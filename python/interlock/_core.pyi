@@ -1429,6 +1429,9 @@ def _may_have_slips(schema: str) -> bool:
 def _schema_text(schema: object) -> str:
     """The text of a schema, as an index keeps it."""
 
+def _metaschema(uri: str) -> str | None:
+    """The text of the specification's own document of a URI without a fragment, which every schema may refer to."""
+
 def _store_key(recipe: str, vocabulary: str) -> str:
     """The key under which a store keeps the index of a recipe: BLAKE3 over it, the vocabulary's fingerprint, the format
     and the version.

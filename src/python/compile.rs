@@ -15,7 +15,7 @@ use crate::python::runtime::cancel::{self, PyCancelToken, interruptible};
 use crate::python::runtime::process_caches;
 use crate::python::vocabulary::PyVocabulary;
 use crate::regex::RegexOptions;
-use crate::schema::{ReportRow, SchemaOptions, Whitespace};
+use crate::schema::{ReportRow, SchemaOptions, Whitespace, metaschema};
 use pyo3::prelude::*;
 use pyo3::types::PyAny;
 
@@ -256,4 +256,10 @@ pub fn check_grammar(
     };
     let options = names.options(py, imports, grammars)?;
     check(py, &Source::Grammar { text, options }, limits, cancel).map(drop)
+}
+
+/// The text of the specification's own document of a URI without a fragment, which every schema may refer to.
+#[pyfunction]
+pub fn _metaschema(uri: &str) -> Option<&'static str> {
+    metaschema(uri)
 }

@@ -38,7 +38,7 @@ mod core_module {
     #[pymodule_export]
     use crate::python::batch::{advance_each, apply_bitmask_cpu, fill_bitmasks, get_num_threads, set_num_threads};
     #[pymodule_export]
-    use crate::python::compile::{check_choices, check_grammar, check_json_schema, check_regex};
+    use crate::python::compile::{_metaschema, check_choices, check_grammar, check_json_schema, check_regex};
     #[pymodule_export]
     use crate::python::convert::limits::{_restore_limits, PyLimits};
     #[pymodule_export]

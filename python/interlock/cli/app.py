@@ -43,18 +43,18 @@ def _main(argv: Sequence[str] | None, caught: bool) -> int:
     except (OSError, streams.OutputError) as error:
         return fail(error, Output(json=False))
     output = Output(args.json, args.quiet)
-    # Stays if a failure cannot even be said.
     outcome = exits.BUG
+    failure: BaseException | None = None
 
     def work() -> None:
-        nonlocal outcome
+        nonlocal outcome, failure
         try:
             refuse_empty(args)
             overwriting.refuse_inputs(vars(args))
             overwriting.refuse_others(vars(args))
             outcome = args.run(args, output)
         except BaseException as error:  # whatever it is, it becomes a message and an exit code
-            outcome = fail(error, output)
+            failure = error
 
     thread = threading.Thread(target=work, daemon=True)
     signal.signal(signal.SIGTERM, _terminate)
@@ -63,6 +63,10 @@ def _main(argv: Sequence[str] | None, caught: bool) -> int:
             signal.signal(signal.SIGINT, signal.default_int_handler)
         thread.start()
         thread.join()
+        # Here and not in the thread: a signal that came first is raised before. Ctrl-C ends the other side of a pipe
+        # as well, and that nothing came through it is no failure then.
+        if failure is not None:
+            outcome = fail(failure, output)
         if caught:
             signal.signal(signal.SIGINT, _interrupt.end_at_once)
     except (KeyboardInterrupt, exits.Terminated) as error:

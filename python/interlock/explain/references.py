@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import Any
 from urllib.parse import unquote
 
+from interlock import _core
 from interlock.schema_hints.schema_keywords import MAPS, VALUES
 from interlock.util.json_pointer import escaped, unescaped
 from interlock.util.uri_references import joined
@@ -39,9 +42,10 @@ class Place:
 
 
 class References:
-    """All schemas that a reference may name."""
+    """All schemas that a reference may name. With ``metaschemas`` those of the specification are among them."""
 
-    def __init__(self, schema: Any, documents: Mapping[str, Any]) -> None:
+    def __init__(self, schema: Any, documents: Mapping[str, Any], metaschemas: bool = False) -> None:
+        self.metaschemas = metaschemas
         self.named: dict[str, tuple[Any, Place]] = {}
         self.dynamic: set[str] = set()
         own = enter(schema, Place()) if isinstance(schema, dict) else Place()
@@ -51,6 +55,14 @@ class References:
             place = Place(uri, "", uri, own.draft if uri else None)
             self.named.setdefault(uri, (root, enter(root, place) if isinstance(root, dict) else place))
             self._register(root, place)
+
+    def _named(self, uri: str) -> tuple[Any, Place] | None:
+        """The schema of a URI without a fragment."""
+        if uri not in self.named and self.metaschemas and (text := _core._metaschema(uri)) is not None:
+            root, place = json.loads(text, parse_float=Decimal, parse_int=Decimal), Place(uri, "", uri)
+            self.named[uri] = (root, enter(root, place))
+            self._register(root, place)
+        return self.named.get(uri)
 
     def _register(self, schema: Any, place: Place) -> None:
         """The names of a schema and of those inside of it."""
@@ -86,7 +98,7 @@ class References:
         address, _, fragment = reference.partition("#")
         uri = joined(place.base, address)
         fragment = unquote(fragment)
-        found = self.named.get(uri)
+        found = self._named(uri)
         if found is None or not fragment:
             return found
         if not fragment.startswith("/"):

@@ -83,7 +83,7 @@ class Validator:
         formats: bool = True,
     ) -> None:
         self.schema = schema
-        self.references = References(schema, documents)
+        self.references = References(schema, documents, metaschemas=True)
         self.silent = frozenset(silent)
         self.left_out = frozenset(left_out)
         self.narrower = narrower

@@ -35,7 +35,9 @@ def recipe_of(kind: str, source: Any, options: Mapping[str, Any]) -> str:
         arguments = [_core._schema_text(source), None, given.pop("whitespace", "flexible")]
         arguments += [given.pop("property_order", "schema"), given.pop("on_unsupported", "error")]
         arguments += [given.pop("formats", "assert")]
-        arguments += [{uri: _core._schema_text(document) for uri, document in documents.items()}]
+        # In the order of the URIs, as an index has them.
+        in_order = sorted(documents.items(), key=lambda pair: str(pair[0]))
+        arguments += [{uri: _core._schema_text(document) for uri, document in in_order}]
         after = [given.pop("spelling", None)]
     elif kind == "choices":
         if isinstance(source, str) or not isinstance(source, Iterable):

@@ -371,19 +371,22 @@ pub fn named_texts(mapping: Option<&Bound<'_, PyAny>>, what: &str) -> PyResult<B
         .collect()
 }
 
-/// URI and JSON text of every document, in the order of the mapping.
+/// URI and JSON text of every document, in the order of the URIs. That of the mapping says nothing, and keys of stores
+/// are made of all that is said.
 pub fn documents(mapping: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<(String, String)>> {
     let Some(mapping) = mapping else { return Ok(Vec::new()) };
     let Ok(mapping) = mapping.cast::<PyMapping>() else {
         let name = mapping.get_type().name()?;
         return Err(PyTypeError::new_err(format!("documents must map URIs to schemas, and {name} is no mapping")));
     };
-    mapping
+    let mut documents = mapping
         .items()?
         .try_iter()?
         .map(|item| {
             let (uri, document): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item?.extract()?;
             Ok((text(&uri, "a URI of documents")?.to_owned(), schema(&document)?))
         })
-        .collect()
+        .collect::<PyResult<Vec<_>>>()?;
+    documents.sort();
+    Ok(documents)
 }

@@ -64,9 +64,12 @@ def test_one_schema_has_one_key_however_it_is_written(store, byte_vocabulary):
     assert len({store.key_of("json_schema", source, byte_vocabulary) for source in same}) == 1
     others = ['{"enum":[1,2]}', '{"enum":[2,1]}', '{"enum":[1.0,2]}', '{"enum":[1,2],"a":0}', '{"a":0,"enum":[1,2]}']
     assert len({store.key_of("json_schema", source, byte_vocabulary) for source in others}) == len(others)
-    documents = [{"x": '{ "const": 1 }'}, {"x": {"const": 1}}]
-    reference = {"$ref": "x"}
-    assert len({store.key_of("json_schema", reference, byte_vocabulary, documents=d) for d in documents}) == 1
+    reference, other = {"anyOf": [{"$ref": "x"}, {"$ref": "é"}]}, {"const": 2}
+    documents = [{"x": '{ "const": 1 }', "é": other}, {"x": {"const": 1}, "é": other}, {"é": other, "x": {"const": 1}}]
+    keys = {store.key_of("json_schema", reference, byte_vocabulary, documents=d) for d in documents}
+    assert len(keys) == 1
+    for given in documents:  # What is put is found, whichever order it came in.
+        assert store.put(interlock.Index.from_json_schema(reference, byte_vocabulary, documents=given)) in keys
 
 
 def test_what_is_kept_in_memory_is_found_however_it_is_written(byte_vocabulary):

@@ -1,5 +1,7 @@
 """Reasons behind references: what they lead to is found as the engine finds it."""
 
+import json
+
 import pytest
 
 import interlock
@@ -53,3 +55,21 @@ def test_the_reason_inside_of_what_is_referred_to(schema, documents):
 def test_references_are_joined_as_the_specification_says(reference, whole):
     """The examples of RFC 3986, section 5.4, with a scheme that no library knows."""
     assert joined("x://a/b/c/d;p?q", reference) == whole
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [DRAFT_4, *(f"http://json-schema.org/draft-0{n}/schema#" for n in "67")]
+    + [f"https://json-schema.org/draft/{name}/schema" for name in ("2019-09", "2020-12")],
+)
+def test_the_reasons_of_metaschemas(uri):
+    """They refer to each other, from 2019-09 on dynamically, and to themselves."""
+    schema = {"properties": {"parameters": {"$ref": uri}}}
+    index = interlock.Index.from_json_schema(schema, byte_vocabulary(), property_order="any")
+    tool = {"parameters": {"type": "objet", "properties": {"a": {"minLength": -1}, "b": {"not": {"items": 1}}}}}
+    found = {problem.pointer: problem.message for problem in explain(index, json.dumps(tool)).problems}
+    assert set(found) == {
+        f"/parameters/{name}" for name in ("type", "properties/a/minLength", "properties/b/not/items")
+    }
+    assert '"objet" is none of the allowed values' in found["/parameters/type"]
+    assert found["/parameters/properties/a/minLength"].endswith("-1 is below minimum 0")

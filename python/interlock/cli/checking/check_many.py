@@ -12,6 +12,7 @@ import json
 import os
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import interlock
@@ -19,7 +20,7 @@ from interlock.cli.checking import text_arguments
 from interlock.cli.checking.final_newline import walk_either
 from interlock.cli.checking.junit_report import JunitReport
 from interlock.cli.checking.reason_counts import OrderCounts, ReasonCounts
-from interlock.cli.checking.verdict import Verdict, Walker
+from interlock.cli.checking.verdict import Verdict, Walker, options_of_command, refused_at
 from interlock.cli.checking.walk import Speller
 from interlock.cli.sources import source_arguments as sources
 from interlock.cli.sources import source_remarks
@@ -49,6 +50,8 @@ class Document(NamedTuple):
     """Its line in the file, where each has a document; 0 where the file is the document."""
     newline: bytes = b""
     """The newline at the end of the file, which is not in ``data``."""
+    file: str = ""
+    """The file that it is from; empty for a text of ``--text``."""
 
 
 def asked(args: argparse.Namespace) -> bool:
@@ -93,10 +96,12 @@ def run(args: argparse.Namespace, output: Output, source: sources.Source, vocabu
             with open(path, "rb"):  # A pipe can be opened once.
                 pass
     index = source.compile(vocabulary)
-    unknown = source_remarks.remarks(source, index, output)
+    beside: dict[str, Any] = source_remarks.remarks(source, index, output) | {"left_out": args.left_out}
     say_pattern_notes(source, output)
     walker, speller = Walker(source, index, args.valid), Speller(vocabulary)
-    report = _Report(output, any(_is_stream(path) for path in args.given), args.only_refused, args.summary)
+    report = _Report(
+        output, any(_is_stream(path) for path in args.given), args.only_refused, args.summary, args.all_reasons
+    )
     machine: list[dict[str, Any]] = []
     total = 0 if any(_has_lines(path, args) for path in args.given) else len(args.given) + len(args.text or ())
     is_hidden = not total or sys.stdout.isatty() and not args.summary
@@ -120,13 +125,13 @@ def run(args: argparse.Namespace, output: Output, source: sources.Source, vocabu
     if junit is not None:
         junit.write()
     if report.reasons is not None:
-        output.answer(report.reasons.machine() | {name: rows for name, rows in unknown.items() if rows}, report.end())
+        output.answer(report.reasons.machine() | {name: rows for name, rows in beside.items() if rows}, report.end())
     elif output.json and args.lines:
         pass
     else:
         whole: dict[str, Any] = {"accepted": not report.refused, "counts": report.counts(), "documents": machine}
         whole |= {"hint": hint} if (hint := report.order.hint()) else {}
-        output.answer(whole | {name: found for name, found in unknown.items() if found}, report.end())
+        output.answer(whole | {name: found for name, found in beside.items() if found}, report.end())
     return exits.NO if report.refused else exits.OK
 
 
@@ -137,11 +142,11 @@ def _documents(args: argparse.Namespace) -> Iterator[Document]:
     for path in args.given:
         if not _has_lines(path, args):
             data, newline = text_arguments.of_file_and_newline(path)
-            yield Document(path, data, newline=newline)
+            yield Document(path, data, newline=newline, file=path)
             continue
         for number, raw in enumerate(atomic_files.lines(path), 1):
             if raw.strip():
-                yield Document(f"{path}:{number}", raw.removesuffix(b"\n").removesuffix(b"\r"), number)
+                yield Document(f"{path}:{number}", raw.removesuffix(b"\n").removesuffix(b"\r"), number, file=path)
 
 
 def _verdict(document: Document, walker: Walker, speller: Speller) -> Verdict:
@@ -149,8 +154,8 @@ def _verdict(document: Document, walker: Walker, speller: Speller) -> Verdict:
         verdict = walk_either(walker, speller, document.data, document.newline)
     except interlock.VocabularyError as error:
         return Verdict(False, {"accepted": False, "reason": str(error)}, [], str(error), str(error))
-    if document.line:
-        verdict.brief = verdict.brief.removeprefix("line 1, ").replace(_FIRST, "begins at column ")
+    if document.line and verdict.line:
+        verdict.line, verdict.said = document.line, verdict.said.replace(_FIRST, "begins at column ")
     return verdict
 
 
@@ -165,24 +170,53 @@ def _in_file(document: Document, machine: dict[str, Any]) -> dict[str, Any]:
     return moved | {name: value for name, value in machine.items() if name not in moved} | {"problems": problems}
 
 
-def _more(verdict: Verdict) -> str:
-    """What stands behind the word in a document's line."""
-    said = verdict.note if verdict.accepted else verdict.brief
-    return f": {said}" if said else ""
+def _line(document: Document, verdict: Verdict) -> Line:
+    """A document's line: of a refused one with the place of its first reason, as editors read it."""
+    if verdict.accepted:
+        more = f": {verdict.note}" if verdict.note else ""
+        return Line((document.name, NAME), ": ", ("accepted", GOOD), more)
+    if document.file and verdict.line:
+        place = f"{document.file}:{verdict.line}:{verdict.column}"
+        return Line((place, NAME), ": ") + refused_at(verdict.pointer) + f": {verdict.said}"
+    return Line((document.name, NAME), ": ", ("refused", BAD), f": {verdict.brief}")
+
+
+def _reasons(document: Document, verdict: Verdict) -> list[Line]:
+    """A line for each reason of a document."""
+    machine = _in_file(document, verdict.machine) if document.line else verdict.machine
+    problems = machine.get("problems", [])
+    if len(problems) < 2:
+        return [_line(document, verdict)]
+    out = []
+    for told in problems:
+        said, pointer = options_of_command(told["message"]), told["pointer"]
+        one = replace(verdict, said=said, line=told["line"], column=told["column"], pointer=pointer)
+        out.append(_line(document, one))
+    return out
+
+
+def _first(document: Document, verdict: Verdict) -> str:
+    """The first of several documents that are refused alike, with its place and reason."""
+    if document.file and verdict.line:
+        place = f"{document.file}:{verdict.line}:{verdict.column}"
+        return f"{place}{f', at {verdict.pointer}' if verdict.pointer else ''}: {verdict.said}"
+    return f"{document.name}: {verdict.brief}"
 
 
 class _Report:
     """The lines for people, written as soon as it is known that they will not be one."""
 
-    def __init__(self, output: Output, at_once: bool, only_refused: bool, summary: bool) -> None:
+    def __init__(self, output: Output, at_once: bool, only_refused: bool, summary: bool, every: bool) -> None:
         self.output = output
+        self.every = every
+        """Whether each reason has a line."""
         self.reasons = ReasonCounts() if summary else None
         """What is counted instead of lines."""
         self.only_refused = only_refused
         self.accepted = 0
         self.refused = 0
         self.order = OrderCounts()
-        self.held: list[Line] | None = None if at_once else []
+        self.held: list[Line] | None = None if at_once or every else []
         """Lines of documents that are refused for the same reason; ``None`` once one was not, and where somebody waits
         for each line.
         """
@@ -191,16 +225,18 @@ class _Report:
 
     def add(self, document: Document, verdict: Verdict) -> None:
         """Count one, and write its line or hold it back."""
+        line = _line(document, verdict)
         if not self.accepted + self.refused:
-            self.reason, self.first = verdict.reason, f"{document.name}: {verdict.brief}"
+            self.reason, self.first = verdict.reason, _first(document, verdict)
         self.accepted += verdict.accepted
         self.refused += not verdict.accepted
         self.order.add(verdict)
         if self.reasons is not None:
             self.reasons.add(document.name, verdict)
             return
-        word = ("accepted", GOOD) if verdict.accepted else ("refused", BAD)
-        line = Line((document.name, NAME), ": ", word, _more(verdict))
+        if self.every and not verdict.accepted:
+            self._write(_reasons(document, verdict))
+            return
         if self.held is not None and not verdict.accepted and verdict.reason == self.reason:
             self.held.append(line)
             return

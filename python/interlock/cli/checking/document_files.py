@@ -8,9 +8,12 @@ from collections.abc import Iterable
 from interlock.cli.sources.source_words import file_of
 from interlock.cli.terminal.exits import InputError
 from interlock.cli.terminal.named_files import in_folder, is_glob, matching
+from interlock.util.plurals import counted
 
 JSON = (".json", ".jsonl", ".ndjson")
 """How files with documents for a JSON Schema are called."""
+FEW = 3
+"""Files that are named where some were left out."""
 
 
 def is_many(word: str) -> bool:
@@ -44,6 +47,21 @@ def expanded(words: list[str], source: str, kind: str, schemas: Iterable[str] = 
             raise InputError(f"{word} {what}", f"check the spelling of the path; {wanted} is taken, too")
         out += (path for path in files if path not in out)
     return out
+
+
+def left_out(words: list[str], kind: str) -> list[str]:
+    """The files of the folders among the words that are no documents of a schema by their names."""
+    if kind != "json_schema":
+        return []
+    found = (path for word in words if os.path.isdir(word) for path in in_folder(word))
+    return list(dict.fromkeys(str(path) for path in found if path.suffix.lower() not in JSON))
+
+
+def said_of(paths: list[str]) -> str:
+    """What is said of files that were left out."""
+    shown = ", ".join(paths[:FEW]) + (", ..." if len(paths) > FEW else "")
+    whose = "its name ends" if len(paths) == 1 else "their names end"
+    return f"{counted(len(paths), 'file')} left out, since {whose} in none of {', '.join(JSON)}: {shown}"
 
 
 def _in_folder(folder: str, kind: str) -> list[str]:

@@ -50,7 +50,7 @@ def walk_either(
     said = REFUSED_WITH if is_kept else REFUSED
     found.machine["final_newline"] = is_kept
     found.people.append(Line(("  note: ", NOTE), said))
-    found.brief += f" ({said})"
+    found.said += f" ({said})"
     return _traced(found, trace, steps)
 
 

@@ -35,21 +35,41 @@ class Verdict:
     accepted: bool
     machine: dict[str, Any]
     people: list[Line]
-    brief: str
+    said: str
+    """In one line, of the first reason, without its place."""
     reason: str = ""
     """Of a text that is refused: why, without the place."""
     note: str = ""
     """Of a text that is accepted: what the reader should know of it."""
+    line: int = 0
+    """Of a text that is refused: where the first reason is; 0 where it has no place."""
+    column: int = 0
+    pointer: str = ""
+
+    @property
+    def brief(self) -> str:
+        """``said`` with its place."""
+        return f"{_place(self.line, self.column, self.pointer)}: {self.said}" if self.line else self.said
 
 
 class Walker:
     """One source over one vocabulary, through which texts are walked. With ``valid`` it is a schema in any form, and
-    a document that is valid is accepted however it is written.
+    a document that is valid is accepted however it is written. ``file`` names the file that the text is from, where
+    that is known, and ``most`` is how many reasons people are shown; all of them where it is ``None``.
     """
 
-    def __init__(self, source: sources.Source, index: interlock.Index, valid: bool = False) -> None:
+    def __init__(
+        self,
+        source: sources.Source,
+        index: interlock.Index,
+        valid: bool = False,
+        file: str = "",
+        most: int | None = MOST,
+    ) -> None:
         self.source = source
         self.valid = valid
+        self.file = file
+        self.most = most
         self._validity = Validity(source)
         self.vocabulary = index.vocabulary
         self.is_text = spells(self.vocabulary)
@@ -98,8 +118,14 @@ class Walker:
         elif self.valid:
             found = replace(found, problems=self._of_the_value(found))
             machine = _machine(found, data, refused, reason)
-        people = _people(found, refused, reason, bytes)
-        return Verdict(False, machine, people, *_brief(found, reason))
+        if found.accepted:  # Over bytes it would do: it is the tokens.
+            said = f"the text is accepted, but not these tokens: {reason}"
+            return Verdict(False, machine, [Line(("refused:", BAD), " " + said)], said, reason)
+        people = _people(found, self.file, self.most)
+        if bytes:
+            said = reason if refused is not None else f"allowed there: {byte_set(found.allowed)}"
+            people.append(Line((f"  byte {found.at}: ", QUIET), said))
+        return _verdict(machine, people, found)
 
     def _of_the_value(self, found: Explanation) -> list[Problem]:
         """Why a document is not valid, without what is said of how it is written."""
@@ -153,18 +179,18 @@ def _without_place(taken: int, refused: int | None, reason: str) -> Verdict:
     return Verdict(False, machine, [Line(("refused:", BAD), " " + said)], said, reason)
 
 
-def _brief(found: Explanation, reason: str) -> tuple[str, str]:
-    """The first reason with its place in one line, and all of them without."""
-    if found.accepted:
-        return f"the text is accepted, but not these tokens: {reason}", reason
+def _verdict(machine: dict[str, Any], people: list[Line], found: Explanation) -> Verdict:
+    """The verdict about a text that is refused."""
     first, more = found.problems[0], len(found.problems) - 1
-    said = f"{place_of(found.text, first)}: {options_of_command(first.message)}"
+    said = options_of_command(first.message)
     said += f" (and {counted(more, 'more reason')})" if more else ""
     if _is_of_text(first):
         said += "".join(f"; {part}" for part in _next(found))
     elif first.hint.startswith("did you mean"):
         said += f" ({first.hint})"
-    return said, "; ".join(f"{problem.pointer}: {options_of_command(problem.message)}" for problem in found.problems)
+    every = "; ".join(f"{problem.pointer}: {options_of_command(problem.message)}" for problem in found.problems)
+    line, column = _line_column(found.text, first)
+    return Verdict(False, machine, people, said, every, line=line, column=column, pointer=first.pointer)
 
 
 def _silent(token: int, vocabulary: interlock.Vocabulary, guide: interlock.Guide) -> str:
@@ -213,17 +239,15 @@ def _machine_problem(starts: LineStarts, problem: Problem) -> dict[str, Any]:
     } | ({"missing": list(problem.missing)} if problem.missing else {})
 
 
-def _people(found: Explanation, token: int | None, reason: str, bytes: bool) -> list[Line]:
+def _people(found: Explanation, file: str, most: int | None) -> list[Line]:
     lines: list[Line] = []
     problems = found.problems
-    if found.accepted:  # Over bytes it would do: it is the tokens.
-        lines.append(Line(("refused:", BAD), " the text is accepted, but not these tokens: ", reason))
-        return lines
-    many = f" {len(problems)} reasons" if len(problems) > 1 else ""
-    lines.append(Line(("refused:", BAD), many or f" {place_of(found.text, problems[0])}"))
-    for problem in _shown(problems):
+    many = len(problems) > 1
+    first = f" {len(problems)} reasons" if many else f" {place_of(found.text, problems[0])}"
+    lines.append(Line(("refused:", BAD), first) if many or not file else refused_at(problems[0].pointer))
+    for problem in _shown(problems, most):
         if many:
-            lines.append(Line((f"  {place_of(found.text, problem)}:", QUIET)))
+            lines.append(Line((f"  {place_of(found.text, problem, file)}:", QUIET)))
         lines.append(Line("  ", options_of_command(problem.message)))
         if found.text:
             lines += [Line("  ") + line for line in excerpt(found.text, problem.start, problem.end)]
@@ -232,22 +256,24 @@ def _people(found: Explanation, token: int | None, reason: str, bytes: bool) -> 
             lines.append(Line(("  try: ", TRY), mark))
         elif problem.hint:
             lines.append(Line(("  try: " if not _is_note(problem) else "  ", TRY), _hint(problem)))
-    if len(problems) > MOST:
-        lines.append(Line((f"  and {len(problems) - MOST} more; --json has all of them", QUIET)))
+    if most is not None and len(problems) > most:
+        lines.append(Line((f"  and {len(problems) - most} more; --all-reasons shows all of them", QUIET)))
     if found.ends_early or _is_of_text(problems[0]):
         lines += [Line("  " + part) for part in _next(found)]
-    if bytes:
-        said = reason if token is not None else f"allowed there: {byte_set(found.allowed)}"
-        lines.append(Line((f"  byte {found.at}: ", QUIET), said))
     return lines
 
 
-def _shown(problems: list[Problem]) -> list[Problem]:
+def refused_at(pointer: str) -> Line:
+    """That a document is refused, behind its file, line and column."""
+    return Line(("refused", BAD), f" at {pointer}" if pointer else "")
+
+
+def _shown(problems: list[Problem], most: int | None) -> list[Problem]:
     """The problems that people see: of too many, those of wrong values come before those of missing keys."""
-    if len(problems) <= MOST:
+    if most is None or len(problems) <= most:
         return problems
     ranked = sorted(range(len(problems)), key=lambda i: bool(problems[i].missing))
-    return [problems[i] for i in sorted(ranked[:MOST])]
+    return [problems[i] for i in sorted(ranked[:most])]
 
 
 def _is_of_text(problem: Problem) -> bool:
@@ -257,8 +283,10 @@ def _is_of_text(problem: Problem) -> bool:
 
 def _next(found: Explanation) -> list[str]:
     """What may stand where the text is refused, and what must."""
-    end = " (or the end)" if found.may_end else ""
-    parts = [f"{'could follow' if found.ends_early else 'allowed there'}: {characters(found)}{end}"]
+    allowed = characters(found)
+    if found.may_end:
+        allowed = f"{allowed} (or the end)" if found.allowed else "the end"
+    parts = [f"{'could follow' if found.ends_early else 'allowed there'}: {allowed}"]
     # People read characters: one that is refused inside is named as a whole, and the last bytes may begin one of
     # several, which is no text yet: it is among what is allowed.
     begun = found.text.encode()[len(found.text[: found.character].encode()) : found.at]
@@ -284,10 +312,18 @@ def _option(found: re.Match[str]) -> str:
     return f"--{found[1].replace('_', '-')} {shlex.quote(found[2])}"
 
 
-def place_of(text: str, problem: Problem) -> str:
-    """A problem's place in words."""
-    line, column = line_column(text, min(problem.start, len(text)))
-    return f"line {line}, column {column}" + (f", at {problem.pointer}" if problem.pointer else "")
+def place_of(text: str, problem: Problem, file: str = "") -> str:
+    """A problem's place in words; as editors read it, where ``file`` is named."""
+    return _place(*_line_column(text, problem), problem.pointer, file)
+
+
+def _line_column(text: str, problem: Problem) -> tuple[int, int]:
+    return line_column(text, min(problem.start, len(text)))
+
+
+def _place(line: int, column: int, pointer: str, file: str = "") -> str:
+    place = f"{file}:{line}:{column}" if file else f"line {line}, column {column}"
+    return place + (f", at {pointer}" if pointer else "")
 
 
 def characters(found: Explanation) -> str:

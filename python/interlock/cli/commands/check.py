@@ -6,9 +6,8 @@
   interlock check order.json answers.jsonl answers/ 'more/**/*.json'
 
 Accepted is what could be generated: keys in the order of the schema, say. --valid takes all that is valid, in any order
-and spelling. Exit code 0: accepted; 1: refused. A file's last newline counts only where it is asked for. Several FILEs,
-folders, globs, several --text, and a .jsonl or .ndjson file with a document on each line (--lines: any file, - line by
-line) are checked in one run: a line for each, then the numbers. Exit code 1: some are refused.
+and spelling. Exit code 0: accepted; 1: refused. A file's last newline counts only where it is asked for. Of several
+FILEs, folders, globs, --text, and the lines of .jsonl or .ndjson files (--lines: of any), each has a line.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from typing import Any
 from interlock.cli.checking import check_many, document_files, text_arguments
 from interlock.cli.checking.final_newline import walk_either
 from interlock.cli.checking.validity import in_any_form
-from interlock.cli.checking.verdict import Walker
+from interlock.cli.checking.verdict import MOST, Walker
 from interlock.cli.checking.walk import Speller
 from interlock.cli.sources import source_arguments as sources
 from interlock.cli.sources import source_remarks, vocabularies
@@ -29,7 +28,7 @@ from interlock.cli.sources.kind_options import NAMES
 from interlock.cli.sources.pattern_notes import say_pattern_notes
 from interlock.cli.terminal import exits, style
 from interlock.cli.terminal.output import Output
-from interlock.cli.terminal.style import NAME, TRY, Line
+from interlock.cli.terminal.style import NAME, NOTE, TRY, Line
 
 
 def register(parser: argparse.ArgumentParser) -> None:
@@ -50,6 +49,9 @@ def register(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--only-refused", action="store_true", help="say nothing of documents that are accepted")
     parser.add_argument("--summary", action="store_true", help="of several: how many of each, and the reasons, counted")
+    parser.add_argument(
+        "--all-reasons", action="store_true", help="every reason; of several documents, a line for each"
+    )
     parser.add_argument("--trace", action="store_true", help="a line for every token: what was allowed before it")
     parser.add_argument("--bytes", action="store_true", help="show the refused token and byte, and those allowed there")
     parser.add_argument("--junit", metavar="FILE", help="also write the answers as JUnit XML, as CI systems read it")
@@ -66,11 +68,16 @@ def run(args: argparse.Namespace, output: Output) -> int:
     if args.summary and (args.ids is not None or args.only_refused):
         other = "--ids are of one output" if args.ids is not None else "--only-refused leaves out lines that it has not"
         raise exits.UsageError(f"--summary counts documents, and {other}: leave out one of the two")
+    if args.summary and args.all_reasons:
+        raise exits.UsageError("--summary counts the reasons, and --all-reasons lists them: leave out one of the two")
     args.many = args.junit is not None or any(map(document_files.is_many, args.given))
     source = text_arguments.in_order(args)
     if args.valid:
         source = _any_form(args, source)
     reached = getattr(source.options.get("documents"), "paths", {}).values()
+    args.left_out = document_files.left_out(args.given, source.kind)
+    if args.left_out:
+        output.remark(Line(("note: ", NOTE), document_files.said_of(args.left_out)))
     args.given = document_files.expanded(args.given, args.source, source.kind, reached)
     vocabulary = vocabularies.read(args)
     if check_many.asked(args):
@@ -93,7 +100,9 @@ def run(args: argparse.Namespace, output: Output) -> int:
     if swapped := text_arguments.swapped_perhaps(args):
         output.remark(Line(("warning: ", TRY), swapped))
     trace: list[dict[str, Any]] | None = [] if args.trace else None
-    walker = Walker(source, index, args.valid)
+    named = given is not None and given != "-"
+    file = str(given) if named else ""
+    walker = Walker(source, index, args.valid, file, None if args.all_reasons else MOST)
     if args.ids is not None:
         verdict = walker.walk(ids, data, trace, args.bytes)
     else:
@@ -102,9 +111,10 @@ def run(args: argparse.Namespace, output: Output) -> int:
         verdict.people.append(Line(("  try: ", TRY), "--lines takes each line as a document of its own"))
     if not verdict.accepted and given is not None and source.kind == "json_schema":
         verdict.people += _yaml_answer(given, data)
-    named = given is not None and given != "-"
     if named and not verdict.accepted:  # As where several files are given.
-        verdict.people[:1] = style.fitting(Line((str(given), NAME), ": ") + verdict.people[0], sys.stdout)
+        is_one = len(verdict.machine.get("problems", ())) == 1
+        place = f"{file}:{verdict.line}:{verdict.column}" if verdict.line and is_one else file
+        verdict.people[:1] = style.fitting(Line((place, NAME), ": ") + verdict.people[0], sys.stdout)
     machine = (
         ({"name": given} if named else {})
         | verdict.machine

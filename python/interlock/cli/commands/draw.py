@@ -106,7 +106,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     most = MOST_STATES if args.max_states is None else args.max_states
     if most >= MANY_STATES:
         output.remark(Line(("note: ", NOTE), f"looking for up to {most} states may take minutes before any is drawn"))
-    with _limits(source):
+    with _limits(source, args.max_states):
         drawing = draw(drawn, args.form, args.source, most, args.all)
         if suffix in (".svg", ".html") and drawing.form != "structure":
             states = len((drawing.jumps if drawing.form == "jumps" else drawing.states).states)
@@ -165,7 +165,7 @@ def _suffix(args: argparse.Namespace, output: Output) -> str:
 
 
 @contextlib.contextmanager
-def _limits(source: sources.Source) -> Iterator[None]:
+def _limits(source: sources.Source, max_states: int | None) -> Iterator[None]:
     """Say of a source with too many states what helps here."""
     try:
         yield
@@ -175,7 +175,7 @@ def _limits(source: sources.Source) -> Iterator[None]:
         if recursion.recurses(source):
             message = f"{source.name} recurses, so its automaton has no end and cannot be drawn"
             raise interlock.UnsupportedError(message) from error
-        raise _too_large(error, source) from error
+        raise _too_large(error, source, max_states) from error
 
 
 def _more_states(count: int) -> str:
@@ -185,7 +185,7 @@ def _more_states(count: int) -> str:
     return f"--max-states {count} may take minutes and write up to {-(-count * STATE_BYTES // 10**6)} MB"
 
 
-def _too_large(error: interlock.LimitError, source: sources.Source) -> interlock.LimitError:
+def _too_large(error: interlock.LimitError, source: sources.Source, max_states: int | None) -> interlock.LimitError:
     """The same error in the words of a drawing, with the option that helps."""
     told = str(error)
     said = f"the automaton of {source.name} is too large to draw: "
@@ -205,7 +205,8 @@ def _too_large(error: interlock.LimitError, source: sources.Source) -> interlock
         said += f"more than {error.limit} {'transitions' if 'transitions' in told else 'states'}"
         said += ", since any key may come beside the named ones of an object" if is_open else ""
         if source.kind != "json_schema" or error.limit in source.options.get("limits", {}).values():
-            ways.append("--limit max_flat_states=N takes more")
+            both = f", and --max-states N draws more than {MOST_STATES} of them" if max_states is None else ""
+            ways.append(f"--limit max_flat_states=N takes more{both}")
     remedy = "; ".join(ways)
     made = interlock.LimitError(said)
     made.limit, made.value = error.limit, error.value

@@ -321,8 +321,12 @@ class Inclusion:
             return False
         if set(ours) != set(theirs):
             # A key that the second alone declares must not come in the first: undeclared ones are not held to a place.
+            # In any order none is, and it may come where the second takes all that the first takes there.
             closed = is_closed or self._closed(a, b, a_says, b_says)
-            if patterns or others or set(theirs) - set(ours) and not closed:
+            added, is_free = set(theirs) - set(ours), self.any_order and self.is_plain
+            if patterns or others or added and not closed and not is_free:
+                return False
+            if not closed and not all(self.inside(rest, theirs[name], True) for name in added):
                 return False
             # One that the first alone declares is undeclared in the second, where it comes after the declared ones, and
             # after those that are required and not declared. Where other parts declare keys of the same object, too,

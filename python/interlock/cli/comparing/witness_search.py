@@ -206,6 +206,7 @@ def _changed(members: list[bytes], documents: tuple[Any, Any], hints: list[Any],
                     if isinstance(inner := _get(base, place), dict):
                         yield from _written(_with(base, place, together), names)
                         yield from _written(_with(base, place, inner | together), names)
+    yield from _out_of_order(bases[:SET_BASES], documents, names, seen)
     for value in [*hints, *values]:
         yield from _written(value, names)
     for base in bases if hints else ():
@@ -220,6 +221,25 @@ def _changed(members: list[bytes], documents: tuple[Any, Any], hints: list[Any],
     for base in bases:
         for changed in _variants(base, names, values, seen):
             yield from _written(changed, names)
+
+
+def _out_of_order(
+    bases: list[Any], documents: tuple[Any, Any], names: list[str], seen: dict[str, list[Any]]
+) -> Iterator[bytes]:
+    """Objects with a key that one schema alone declares, behind a key that neither does: where keys come in the order
+    in which they are declared, undeclared ones come last.
+    """
+    own = [name for name in names if len({name in named(document) for document in documents}) > 1][:MOST_SETS]
+    for base in bases:
+        for place in _places(base):
+            if not isinstance(inner := _get(base, place), dict):
+                continue
+            unnamed = next(name for name in _UNNAMED if name not in names and name not in inner)
+            for name in own:
+                rest = {key: value for key, value in inner.items() if key != name}
+                for value in [*seen.get(name, ()), *VALUES][:4]:
+                    for written in (rest | {unnamed: 1, name: value}, rest | {name: value}):
+                        yield json.dumps(_with(base, place, written), ensure_ascii=False).encode("utf-8", "replace")
 
 
 def _seen_values(documents: list[Any]) -> dict[str, list[Any]]:

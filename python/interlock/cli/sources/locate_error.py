@@ -81,7 +81,10 @@ def _locate(error: interlock.InterlockError, source: Source) -> PlaceInSource | 
     uri, is_other, inside = (error.pointer or "").partition("#")
     if is_other and uri in (documents := source.options.get("documents", {})):
         return _in_document(error, documents, uri, inside, remedy, notes)
-    document, pointer = explain.parse(text), error.pointer or ""
+    document = explain.parse(text)
+    if error.pointer is None and isinstance(error, interlock.UnsupportedError):
+        _name_unique_items(error, document)
+    pointer = error.pointer or ""
     if source.outer is not None:
         text, inside = source.outer
         document = explain.parse(text)
@@ -91,6 +94,17 @@ def _locate(error: interlock.InterlockError, source: Source) -> PlaceInSource | 
     if error.keyword in ("pattern", "patternProperties") and isinstance(error, interlock.PatternError):
         start, end, remedy = _inner_pattern(document, pointer, error.keyword, text) or (start, end, "")
     return PlaceInSource(text, start, end, remedy, error.pointer is not None, notes)
+
+
+def _name_unique_items(error: interlock.UnsupportedError, document: Node) -> None:
+    """Name the place of what is found out once all arrays are compiled, where one array alone can be meant."""
+    named = re.match("uniqueItems with (minItems|)", str(error)) or re.match("uniqueItems over required ()", str(error))
+    if named is None:
+        return
+    keys = {"uniqueItems", named[1] or "uniqueItems"}
+    meant = [where for where, node in document.walk() if keys <= {member.key for member in node.members}]
+    if len(meant) == 1:
+        error.pointer, error.keyword = meant[0], "uniqueItems"
 
 
 def _in_document(

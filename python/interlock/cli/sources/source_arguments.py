@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import shlex
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -468,5 +469,5 @@ def _text(kind: str, data: bytes, from_file: bool, args: argparse.Namespace) -> 
     if kind in ("grammar", "tools"):
         return text
     if kind == "pattern":
-        return text.removesuffix("\n") if from_file else text
+        return re.sub(r"\r?\n\Z", "", text) if from_file else text
     return choices_text.read(text, from_file)

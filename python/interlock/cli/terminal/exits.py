@@ -225,8 +225,30 @@ _OS_REMEDIES = {
 """What to do where the operating system refuses something."""
 
 
-def _is_unreadable(path: str | bytes) -> bool:
-    return os.path.isfile(path) and not os.access(path, os.R_OK)
+def _readable(name: str | bytes) -> str:
+    """What to do where a file or a folder cannot be read; empty where it can, so that it was to be written."""
+    path = os.fsdecode(name)
+    if os.path.isfile(path) and not os.access(path, os.R_OK):
+        return "a file that you may read, or change its permissions"
+    if os.path.isdir(path) and not os.access(path, os.R_OK | os.X_OK):
+        return "a folder that you may read, or change its permissions"
+    try:
+        os.lstat(path)
+    except PermissionError:
+        return f"change the permissions of {_closed(path)}: they let you open nothing in it"
+    except OSError:
+        pass
+    return ""
+
+
+def _closed(path: str) -> str:
+    """The folder above a path that lets nobody in."""
+    folder = os.path.dirname(path) or os.curdir
+    try:
+        os.lstat(folder)
+    except PermissionError:
+        return _closed(folder)
+    return folder
 
 
 def _remedy(error: BaseException) -> str:
@@ -264,11 +286,13 @@ def _remedy(error: BaseException) -> str:
     if isinstance(error, FileNotFoundError) and error.filename:
         if re.match("https?:/", os.fsdecode(error.filename)):
             return "a file: nothing is fetched here, so download it first"
+        if os.path.islink(error.filename):
+            return f"it is a link to {os.fsdecode(os.readlink(error.filename))}, which is not there: mend or remove it"
         meant = near_file(os.fsdecode(error.filename))
         return f"did you mean {meant}?" if meant else "check the spelling of the path"
     if isinstance(error, OSError):
-        if error.errno in (errno.EACCES, errno.EPERM) and error.filename and _is_unreadable(error.filename):
-            return "a file that you may read, or change its permissions"
+        if error.errno in (errno.EACCES, errno.EPERM) and error.filename and (way := _readable(error.filename)):
+            return way
         return _OS_REMEDIES.get(error.errno or 0, "")
     if code == "not_a_folder":
         return "a folder, which may not be there yet: -o store/"

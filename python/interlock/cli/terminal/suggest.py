@@ -90,6 +90,7 @@ def near_file(path: str, endings: Collection[str] = ()) -> str:
     wanted = set(endings) or {*SUFFIXES, *READABLE, ending}
     try:
         names = [n for n in sorted(os.listdir(folder or ".")) if not n.startswith(".") and _ending(n) in wanted]
+        names = [n for n in names if n != name]  # A link to nothing is there, and is not what was meant.
     except OSError:
         return ""
     # Of files with the same ending only the rest is compared: the ending alone makes no two names alike.

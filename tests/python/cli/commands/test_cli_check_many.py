@@ -20,11 +20,11 @@ def test_a_line_each_and_the_numbers(answers):
     done = run(answers, "check", "order.json", "good.json", "bad.json", "answers.jsonl", code=1)
     assert done.stdout.splitlines() == [
         "good.json: accepted",
-        "bad.json: refused: line 2, column 11, at /count: `count`: 0 is below minimum 1",
+        "bad.json:2:11: refused at /count: `count`: 0 is below minimum 1",
         "answers.jsonl:1: accepted",
-        "answers.jsonl:3: refused: column 26, at /count: `count`: 0 is below minimum 1",
-        "answers.jsonl:4: refused: column 1: `item` is missing; it is required (and 1 more reason)",
-        "answers.jsonl:5: refused: column 9: not JSON: the text ends where a value is expected",
+        "answers.jsonl:3:26: refused at /count: `count`: 0 is below minimum 1",
+        "answers.jsonl:4:1: refused: `item` is missing; it is required (and 1 more reason)",
+        "answers.jsonl:5:9: refused: not JSON: the text ends where a value is expected",
         "6 documents: 2 accepted, 4 refused",
     ]
     assert done.stderr == ""
@@ -32,11 +32,45 @@ def test_a_line_each_and_the_numbers(answers):
     assert done.stdout.splitlines()[-1] == "2 documents: 2 accepted, 0 refused"
 
 
+def test_all_reasons_have_a_line_each(answers):
+    """Each with its own place, also where all documents are refused for the same ones."""
+    (answers / "two.json").write_text('{"x": 1,\n "count": 0}')
+    done = run(answers, "check", "order.json", "two.json", "answers.jsonl", "--all-reasons", code=1)
+    wanted = [
+        "two.json:1:1: refused: `item` is missing; it is required",
+        "two.json:1:2: refused at /x: `x` is no property here; allowed: item, count",
+        "two.json:2:11: refused at /count: `count`: 0 is below minimum 1",
+    ]
+    assert done.stdout.splitlines() == [
+        *wanted,
+        "answers.jsonl:1: accepted",
+        "answers.jsonl:3:26: refused at /count: `count`: 0 is below minimum 1",
+        "answers.jsonl:4:1: refused: `item` is missing; it is required",
+        "answers.jsonl:4:2: refused at /x: `x` is no property here; allowed: item, count",
+        "answers.jsonl:5:9: refused: not JSON: the text ends where a value is expected",
+        "5 documents: 1 accepted, 4 refused",
+    ]
+    alike = run(answers, "check", "order.json", "two.json", "two.json", "--all-reasons", code=1).stdout
+    assert alike.splitlines() == [*wanted, *wanted, "2 documents: 0 accepted, 2 refused"]
+    texts = run(answers, "check", "order.json", "--text", '{"x":1}', "--text", "{}", "--all-reasons", code=1).stdout
+    assert '{"x":1}: refused: line 1, column 2, at /x: `x` is no' in texts
+
+
+def test_all_reasons_of_one_document(folder):
+    """People see twenty of them otherwise."""
+    (folder / "many.json").write_text(json.dumps({"item": "tea"} | {f"x{n}": 1 for n in range(30)}))
+    for options, shown in (([], 20), (["--all-reasons"], 30)):
+        said = run(folder, "check", "order.json", "many.json", *options, code=1).stdout
+        assert said.startswith("many.json: refused: 30 reasons\n  many.json:1:17, at /x0:\n")
+        assert said.count("is no property here") == shown
+    both = run(folder, "check", "order.json", "many.json", "--all-reasons", "--summary", code=2).stderr
+    assert "leave out one of the two" in both
+
+
 def test_all_that_fail_alike_are_one_line(answers):
     done = run(answers, "check", "order.json", "alike.jsonl", code=1)
     assert done.stdout == (
-        "refused: all 3, for the same reason; the first, "
-        "alike.jsonl:1: column 24, at /count: `count`: 0 is below minimum 1\n"
+        "refused: all 3, for the same reason; the first, alike.jsonl:1:24, at /count: `count`: 0 is below minimum 1\n"
     )
     # One that is refused for another reason, and one that is accepted, end that, wherever they stand.
     for last in ("bad.json", "good.json", "answers.jsonl"):
@@ -138,14 +172,16 @@ def test_lines_of_a_pipe_are_answered_as_they_come(folder, for_machines):
         bufsize=1,
         env=os.environ | {"PYTHONPATH": str(PACKAGE)},
     ) as process:
-        for number, (sent, answer) in enumerate((("5", "refused"), ("6", "refused"), ('{"item": "a"}', "accepted")), 1):
+        for number, (sent, answer) in enumerate(
+            (("5", "1: refused"), ("6", "1: refused"), ('{"item": "a"}', " accepted")), 1
+        ):
             process.stdin.write(sent + "\n")
             process.stdin.flush()
             said = process.stdout.readline()
             if for_machines:
-                assert (json.loads(said)["line"], json.loads(said)["accepted"]) == (number, answer == "accepted")
+                assert (json.loads(said)["line"], json.loads(said)["accepted"]) == (number, answer == " accepted")
             else:
-                assert said.startswith(f"-:{number}: {answer}")
+                assert said.startswith(f"-:{number}:{answer}")
         process.stdin.close()
         assert process.stdout.read() == ("" if for_machines else "3 documents: 1 accepted, 2 refused\n")
     assert process.returncode == 1
@@ -182,7 +218,7 @@ def test_a_last_line_without_its_end(folder):
 def test_only_refused(folder):
     (folder / "some.jsonl").write_text('{"item": "tea"}\n{"item": 1}\n{"item": "milk"}\n')
     shown = run(folder, "check", "order.json", "some.jsonl", "--only-refused", code=1).stdout.splitlines()
-    assert [line.partition(": ")[0] for line in shown] == ["some.jsonl:2", "3 documents"]
+    assert [line.partition(": ")[0] for line in shown] == ["some.jsonl:2:10", "3 documents"]
     one = run(folder, "check", "order.json", "some.jsonl", "--only-refused", "--lines", "--json", code=1).stdout
     assert [json.loads(line)["line"] for line in one.splitlines()] == [2]
     whole = json.loads(run(folder, "check", "order.json", "some.jsonl", "--only-refused", "--json", code=1).stdout)
@@ -195,7 +231,7 @@ def test_only_refused_of_one_document(folder):
     assert machine(folder, "check", "order.json", "good.json", "--only-refused")["accepted"]
     with_option = run(folder, "check", "order.json", "bad.json", "--only-refused", code=1)
     assert with_option.stdout == run(folder, "check", "order.json", "bad.json", code=1).stdout
-    assert with_option.stdout.startswith("bad.json: refused") and with_option.stderr == ""
+    assert with_option.stdout.startswith("bad.json:2:11: refused") and with_option.stderr == ""
     for given in (["--text", '{"item": "tea"}'], ["good.json", "--trace"]):
         assert "accepted" not in run(folder, "check", "order.json", *given, "--only-refused").stdout
 

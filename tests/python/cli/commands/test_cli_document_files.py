@@ -1,6 +1,8 @@
 """``check`` of the documents that a folder or a glob names, and the line of each."""
 
 import contextlib
+import errno
+import os
 from pathlib import Path
 
 import pytest
@@ -30,6 +32,23 @@ def test_a_folder(answers):
     assert names_of(answers, "order.json", "answers/late/", "answers/a.json") == wanted[:2:-1] + wanted[:1]
     # A text may have any name.
     assert "answers/notes.txt" in names_of(answers, "pattern:ab", "answers", code=1)
+
+
+def test_what_is_left_out_of_a_folder_is_named(answers):
+    note = "note: 1 file left out, since its name ends in none of .json, .jsonl, .ndjson: answers/notes.txt\n"
+    assert run(answers, "check", "order.json", "answers", code=1).stderr == note
+    assert run(answers, "check", "order.json", "answers", "--quiet", code=1).stderr == ""
+    for options in ([], ["--summary"]):
+        said = machine(answers, "check", "order.json", "answers", *options, code=1)
+        assert said["left_out"] == ["answers/notes.txt"]
+    for n in range(4):
+        (answers / "answers" / f"{n}.yaml").write_text("item: tea\n")
+    said = run(answers, "check", "order.json", "answers", code=1).stderr
+    assert "5 files left out, since their names end in none of" in said
+    assert said.endswith(": answers/0.yaml, answers/1.yaml, answers/2.yaml, ...\n")
+    # A glob says itself what it takes, and a text may have any name.
+    assert run(answers, "check", "order.json", "answers/*.json").stderr == ""
+    assert "left out" not in run(answers, "check", "pattern:ab", "answers", code=1).stderr
 
 
 def test_a_glob(answers):
@@ -71,6 +90,40 @@ def test_a_link_to_nothing_is_a_file_that_cannot_be_read(answers):
     (answers / "answers" / "gone.json").symlink_to(answers / "nothing")
     for word in ("answers", "answers/*.json"):
         assert "answers/gone.json" in run(answers, "check", "order.json", word, code=4).stderr
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("check", "order.json", "answers"),
+        ("check", "order.json", "answers/late"),
+        ("check", "order.json", "answers/**/*.json"),
+        ("check", "order.json", "answers/**"),
+        ("check", "order.json", "*/late/?.json"),
+        ("check", "order.json", "answers/*/b.json"),
+        ("precompute", "answers", "-t", "bytes", "-o", "store"),
+        ("precompute", "answers/**/*.json", "-t", "bytes", "-o", "store"),
+        ("diff", "answers/.hidden", "answers"),
+    ],
+)
+def test_a_folder_that_cannot_be_read_is_not_passed_over(answers, monkeypatch, command):
+    def scandir(path=".", scandir=os.scandir):
+        if os.path.basename(os.path.normpath(path)) == "late":
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    said = run(answers, *command, code=4).stderr
+    assert said.startswith("interlock: answers/late: Permission denied")
+
+
+def test_a_glob_looks_into_no_other_folders(answers, monkeypatch):
+    def scandir(path=".", scandir=os.scandir):
+        assert os.path.basename(os.path.normpath(path)) not in ("late", ".hidden")
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    assert names_of(answers, "order.json", "answers/*.json") == ["answers/a.json"]
 
 
 def found_by_precompute(folder, word):

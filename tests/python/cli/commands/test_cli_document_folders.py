@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from command_line import machine, run
 
+import interlock.explain
+
 CUSTOMER = {"type": "object", "properties": {"name": {"type": "string", "maxLength": 5}}, "required": ["name"]}
 PLACE = {"type": "object", "properties": {"of": {"$ref": "../customer.json"}}, "required": ["of"]}
 PLACES = {"$defs": {"place": PLACE}}
@@ -247,6 +249,23 @@ def test_an_old_version_outside_of_the_folder_of_documents(files):
     assert "try: write old.json beside s/shared/new.json, as s/shared/old.json" in said
     write(files, **{"s/shared/old.json": place})
     run(files, "diff", "s/shared/old.json", "s/shared/new.json", "--document", "s")
+
+
+@pytest.mark.parametrize("base", ["", "https://example.com/"])
+def test_the_key_of_what_a_folder_stored(tmp_path, base):
+    """The URIs by which Python finds it are those of the references, as docs/artifacts.md says."""
+    order = {"properties": {"a": {"$ref": "parts/item.json#/$defs/x"}, "b": {"$ref": "flag.json"}}}
+    order |= {"$id": base + "order.json"} if base else {}
+    item, flag = {"$defs": {"x": {"items": {"$ref": "../name.json"}}}}, {"type": "boolean"}
+    parts = {"name.json": {"type": "string"}, "parts/item.json": item, "flag.json": flag}
+    for name, schema in {"order.json": order, "other.json": {}, **parts}.items():
+        (tmp_path / "schemas" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "schemas" / name).write_text(json.dumps(schema))
+    run(tmp_path, "precompute", "schemas", "--take-all", "-t", "bytes", "-o", "store")
+    store = interlock.Store(tmp_path / "store")
+    documents = {base + name: schema for name, schema in parts.items()}
+    for given in (documents, dict(reversed(documents.items()))):
+        assert store.key_of("json_schema", order, interlock.explain.byte_vocabulary(), documents=given) in store
 
 
 @pytest.mark.parametrize("jobs", [(), ("--jobs", "1")])

@@ -199,3 +199,52 @@ def test_documents_are_put_into_the_schema_that_refers_to_them():
     # A document that names no draft is of that of the schema, and what is of another is not followed.
     assert of_documents({"$schema": old, "$ref": "m"}, {"m": {}})["$ref"] == "#/$defs/m"
     assert of_documents({"$schema": new, "$ref": "m"}, {"m": {"$schema": old}})["$ref"] == "m"
+
+
+OPEN = {"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "integer"}}, "required": ["a"]}
+
+
+def with_key(schema, **more):
+    """The schema with more properties, of which the first comes before its last one."""
+    (first, one), *rest = schema["properties"].items()
+    return schema | {"properties": {first: one, **more, **dict(rest)}}
+
+
+@pytest.mark.parametrize(
+    ("schema", "added", "relation"),
+    [
+        (OPEN, {}, "equal"),
+        (OPEN, True, "equal"),
+        (OPEN, {"description": "anything"}, "equal"),
+        ({"properties": {"x": OPEN}}, {}, "equal"),
+        (OPEN, {"type": "string"}, "the second accepts less"),
+        (OPEN | {"additionalProperties": {"type": "integer"}}, {"type": ["integer", "null"]}, "the first accepts less"),
+        (OPEN | {"additionalProperties": {"type": "integer"}}, {"type": "integer"}, "equal"),
+        (OPEN | {"unevaluatedProperties": {"type": "integer"}}, {}, "the first accepts less"),
+    ],
+)
+def test_a_property_that_is_added_to_an_open_object(folder, schema, added, relation):
+    """In any order it is a key like those that no schema declares."""
+    inner = schema["properties"].get("x")
+    other = {"properties": {"x": with_key(inner, c=added)}} if inner else with_key(schema, c=added)
+    for given, wanted in (((schema, other), relation), ((other, schema), turned(relation))):
+        found = machine(folder, "diff", *words(*given), "--property-order", "any", code=None)
+        if "unevaluatedProperties" in schema:  # What it is about changes with its neighbours, which is not followed.
+            assert found["relation"] in (wanted, "different", "not decided")
+        else:
+            assert found["relation"] == wanted
+
+
+def turned(relation):
+    words = {"the first accepts less": "the second accepts less", "the second accepts less": "the first accepts less"}
+    return words.get(relation, relation)
+
+
+def test_in_declared_order_such_a_property_has_a_place(folder):
+    found = machine(folder, "diff", *words(OPEN, with_key(OPEN, c={})), code=1)
+    assert found["relation"] == "different"
+    assert list(json.loads(found["only_second"])) == ["a", "c", "b"]
+    assert list(json.loads(found["only_first"]))[::2] == ["a", "c"]
+    last = OPEN | {"properties": OPEN["properties"] | {"c": {}}}
+    found = machine(folder, "diff", *words(OPEN, last), code=1)
+    assert (found["relation"], found["only_second"]) == ("the second accepts less", None)

@@ -61,6 +61,23 @@ def test_ways_on_where_the_system_refuses(folder, monkeypatch):
     assert "free some space" in way(failed)
     monkeypatch.setattr(os, "access", lambda *_: False)
     assert "a file that you may read" in way(refused)
+    refused = PermissionError(errno.EACCES, "Permission denied", str(folder))
+    assert "a folder that you may read" in way(refused)
+
+
+def test_a_file_in_a_folder_that_lets_nobody_in(folder, monkeypatch):
+    """Nothing can be said of the file, neither for reading nor for writing."""
+
+    def lstat(path, lstat=os.lstat):
+        if "closed" in os.path.dirname(path):
+            raise PermissionError(errno.EACCES, "Permission denied", path)
+        return lstat(path)
+
+    (folder / "closed").mkdir()
+    monkeypatch.setattr(os, "lstat", lstat)
+    refused = PermissionError(errno.EACCES, "Permission denied", str(folder / "closed" / "in" / "a.json"))
+    wanted = f"  try: change the permissions of {folder / 'closed'}: they let you open nothing in it"
+    assert str(exits.sentence(refused)[-1]) == wanted
 
 
 def test_errors_of_a_source_name_its_file(folder):

@@ -18,7 +18,7 @@ def test_missing_keys_do_not_hide_a_wrong_value(folder):
     (folder / "parts.json").write_text(json.dumps({"type": "array", "items": part}))
     text = json.dumps([{}] * 30 + [{"n": "one", "x": 1}])
     said = run(folder, "check", "parts.json", "--text", text, code=1).stdout
-    assert "an integer is expected" in said and "and 11 more; --json has all of them" in said
+    assert "an integer is expected" in said and "and 11 more; --all-reasons shows all of them" in said
 
 
 def test_machines_are_told_each_missing_key(folder):

@@ -139,7 +139,9 @@ def test_lines_without_their_option(folder):
 
 
 def test_a_document_and_a_source_that_are_none_are_named(folder):
-    assert run(folder, "check", "order.json", "bad.json", code=1).stdout.startswith("bad.json: refused: line 2, ")
+    assert run(folder, "check", "order.json", "bad.json", code=1).stdout.startswith(
+        "bad.json:2:11: refused at /count\n"
+    )
     assert machine(folder, "check", "order.json", "bad.json", code=1)["name"] == "bad.json"
     assert machine(folder, "check", "order.json", "good.json")["name"] == "good.json"
     assert "name" not in machine(folder, "check", "order.json", "--text", '{"item": "a"}')

@@ -29,7 +29,7 @@ def test_colours(folder):
 
     plain = shown()
     painted = shown(FORCE_COLOR="1")
-    assert b"\x1b" not in plain and b"\x1b[31;1mrefused:\x1b[0m" in painted
+    assert b"\x1b" not in plain and b"\x1b[31;1mrefused\x1b[0m" in painted
     assert re.sub(rb"\x1b\[[0-9;]*m", b"", painted) == plain
     assert b"\x1b" not in shown(FORCE_COLOR="1", NO_COLOR="1") and b"\x1b" not in shown("--json", FORCE_COLOR="1")
     (folder / "escape.json").write_text('{"item": "\x1b[31m"}')
@@ -102,6 +102,25 @@ def test_interrupted(folder, number, code):
 def test_interrupted_with_json(folder, number, code):
     out = interrupted(folder, number, code, "--json")
     assert json.loads(out)["error"]["type"] == "Interrupted"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows cannot stop a process")
+def test_ctrl_c_ends_both_sides_of_a_pipe(folder):
+    """That the other side wrote nothing is not said then."""
+    for _ in range(5):
+        pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+        command = [*COMMAND, "check", "order.json", "--lines", "-"]
+        with subprocess.Popen(command, cwd=folder, text=True, **pipes) as child:
+            wait_until_it_catches(child, signal.SIGTERM)
+            time.sleep(0.2)
+            # Both reach it at the same time.
+            child.send_signal(signal.SIGSTOP)
+            child.send_signal(signal.SIGINT)
+            child.stdin.close()
+            child.send_signal(signal.SIGCONT)
+            child.wait(timeout=20)
+            out, err = child.stdout.read(), child.stderr.read()
+        assert (child.returncode, out, err) == (130, "", "interlock: interrupted\n")
 
 
 def test_what_an_interrupted_command_was_writing_is_removed(tmp_path):

@@ -130,3 +130,36 @@ def test_a_bound_of_blanks_is_lifted_by_an_option(folder):
     said = run(folder, "check", 'schema:{"type": "object"}', "--text", text, code=1).stdout
     option, pattern = re.search(r"try: (--whitespace) '(.*)' takes runs of any length", said).groups()
     run(folder, "check", 'schema:{"type": "object"}', "--text", text, option, pattern)
+
+
+def test_a_link_to_nothing_is_not_meant_by_itself(folder):
+    (folder / "link.json").symlink_to("nothing.json")
+    said = run(folder, "check", "order.json", "link.json", code=4).stderr
+    assert said.endswith("  try: it is a link to nothing.json, which is not there: mend or remove it\n")
+    assert "did you mean" not in run(folder, "inspect", "schema:@link.json", code=4).stderr
+
+
+def test_a_drawing_of_many_states_takes_two_options(folder):
+    """Both are named at once, where the second is not given."""
+    huge = ("draw", r"pattern:[a-z]{1,500}x\d{2000}", "-o", "a.svg", "--limit", "max_flat_states=100")
+    way = "  try: --limit max_flat_states=N takes more"
+    assert f"{way}, and --max-states N draws more than 2000 of them\n" in run(folder, *huge, code=3).stderr
+    assert f"{way}\n" in run(folder, *huge, "--max-states", "3000", code=3).stderr
+
+
+def test_the_array_whose_elements_cannot_be_counted_is_named(folder):
+    items = {"type": "array", "items": {"type": "boolean"}, "minItems": 1, "maxItems": 1}
+    few = {"type": "array", "uniqueItems": True, "minItems": 3, "items": items}
+    schema = {"properties": {"x": {"uniqueItems": True}, "a": few}}
+    (folder / "few.json").write_text(json.dumps(schema, indent=1))
+    error = machine(folder, "inspect", "few.json", code=3)["error"]
+    assert "would need to count them" in error["message"]
+    assert (error["pointer"], error["line"], error["column"]) == ("/properties/a", 8, 19)
+    schema["properties"]["b"] = few
+    (folder / "few.json").write_text(json.dumps(schema))
+    assert "pointer" not in machine(folder, "inspect", "few.json", code=3)["error"]
+
+
+@pytest.mark.parametrize("source", ["pattern:ab", 'grammar:start: "ab"'])
+def test_where_nothing_but_the_end_is_allowed(folder, source):
+    assert "\n  allowed there: the end\n" in run(folder, "check", source, "--text", "abc", code=1).stdout
