@@ -125,16 +125,16 @@ def test_the_loop_of_the_page_goes_on_where_a_step_fails(monkeypatch: Any, capsy
     real = interlock.advance_each
 
     def failing(guides: list[Any], tokens: Any) -> bytes:
-        real([None, *guides[1:]], tokens)
+        outcomes = real([None, *guides[1:]], tokens)[1:]
         error = interlock.InternalError("guide 0 of the batch: a bug")
-        error.batch_index = 0
+        error.batch_index, error.batch_outcomes = 0, bytes([0, *outcomes])
         raise error
 
     running, failures = list(guides), dict[int, Exception]()
     monkeypatch.setattr(interlock, "advance_each", failing)
-    assert names["step"](running, failures) == [1, 1, 1, 1] and running == [None, *guides[1:]]
+    assert names["step"](running, failures) == [0, 1, 1, 1] and running == [None, *guides[1:]]
     assert failures[0].args == ("guide 0 of the batch: a bug",)
-    assert names["step"](running, failures) == [1, 1, 2, 2]
+    assert names["step"](running, failures) == [0, 1, 2, 2]
     assert [guide.num_tokens for guide in guides] == [0, 2, 2, 2]
 
 
