@@ -6,11 +6,7 @@ import logging
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from functools import cached_property
 from typing import Any, Literal, TypeAlias
-
-import numpy as np
-import numpy.typing as npt
 
 from interlock._core import (
     ArgumentError,
@@ -23,7 +19,6 @@ from interlock._core import (
     Limits,
     Vocabulary,
 )
-from interlock.budget_cuts import first_bytes
 from interlock.refusals import Refusal, refusal
 from interlock.serving.compile_pool import CompilePool, default_compile_threads
 from interlock.serving.compiled_request import CompiledRequest
@@ -306,10 +301,6 @@ class RequestCompiler:
             _asked=asked,
             _text_index=text_index,
         )
-
-    @cached_property
-    def _first_bytes(self) -> npt.NDArray[np.uint16]:
-        return first_bytes(self.vocabulary)
 
     async def compile_async(self, body: Any, **options: Any) -> CompiledRequest:
         """``compile`` in a thread, so that the event loop goes on. When the task is cancelled, because its client has
