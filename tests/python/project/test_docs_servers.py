@@ -13,6 +13,7 @@ import pytest
 
 import interlock
 from interlock import _core
+from interlock.explain import byte_vocabulary
 from interlock.integrations import metrics
 from interlock.integrations.server_counts import Counts
 
@@ -260,3 +261,27 @@ def test_the_start_of_transformers(monkeypatch):
         setattr(made, name, type(name, (), {"from_pretrained": staticmethod(load)}))
     monkeypatch.setitem(sys.modules, "transformers", made)
     assert is_an_address(run("transformers", {}))
+
+
+def test_the_limits_that_end_running_requests_are_on_the_pages():
+    vocabulary = byte_vocabulary()
+    counts = "((((.?a){0,300}.?){0,300}b?){0,300}.?){0,300}"
+    many = "start: " + " | ".join(f'/.*a.{{{i}}}/ "x"' for i in range(25))
+    met = set()
+    for index in (
+        interlock.Index.from_regex(counts, vocabulary),
+        interlock.Index.from_json_schema({"type": "string", "pattern": f"^{counts}$"}, vocabulary),
+        interlock.Index.from_grammar(many, vocabulary, limits={"max_mask_steps": 1_000}),
+        interlock.Index.from_grammar(many, vocabulary, limits={"max_scanner_bytes": 1 << 10}),
+    ):
+        guide = index.guide()
+        with pytest.raises(interlock.LimitError) as caught:
+            guide.try_advance(ord('"'))
+            for _ in range(100):
+                guide.advance(ord("a"))
+                guide.allowed_token_ids()
+        met.add(caught.value.field)
+    assert met == {"max_state_bytes", "max_mask_steps", "max_scanner_bytes"}
+    for page in (OPERATORS, (DOCS.parent / "limits.md").read_text()):
+        told = page[page.index("Three of ") :].split("\n\n")[0]
+        assert all(f"`{field}`" in told for field in met)
