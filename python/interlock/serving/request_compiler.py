@@ -346,6 +346,25 @@ class RequestCompiler:
             self._known.add(key)
         return made
 
+    @property
+    def num_waiting(self) -> int:
+        """How many compiles of ``compile_async`` wait for a thread, in all three lanes: beyond a number of yours a
+        server answers 503 and compiles nothing. It takes microseconds.
+
+        >>> from interlock.explain import byte_vocabulary
+        >>> compiler = RequestCompiler(byte_vocabulary())
+        >>> compiler.num_waiting, compiler.num_running
+        (0, 0)
+        """
+        return self._pool.num_waiting
+
+    @property
+    def num_running(self) -> int:
+        """How many compiles of ``compile_async`` run in threads, those among them whose client has gone and that have
+        not ended yet.
+        """
+        return self._pool.num_running
+
     def close(self) -> None:
         """End the compiles of ``compile_async``, running and waiting ones, with ``CancelledError``, and wait for its
         threads, mostly a fraction of a second. ``compile_async`` is an ``ArgumentError`` from then on where it would

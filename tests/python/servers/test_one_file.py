@@ -163,7 +163,7 @@ def test_outputs_that_fail_in_one_step_end_their_requests_alone():
     assert several and several[0] >= 1
 
 
-def test_a_model_that_fails_ends_the_requests_of_its_batch_and_no_other():
+def test_a_model_that_fails_ends_the_requests_of_its_batch_and_no_other(caplog):
     async def use(names, engine):
         real = names["model_step"]
 
@@ -177,6 +177,18 @@ def test_a_model_that_fails_ends_the_requests_of_its_batch_and_no_other():
 
     (first, second) = with_engine(use)
     assert first[:2][0] == 500 and "device" not in json.dumps(first[1]) and second[0] == 200
+    assert "no memory on the device" in caplog.text  # The client is not told, so the log is.
+
+
+def test_a_server_with_too_much_to_do_says_so(monkeypatch):
+    async def use(names, engine):
+        with monkeypatch.context() as patched:
+            patched.setattr(type(engine.compiler), "num_waiting", names["MOST_WAITING"])
+            busy = await answered(names, engine, {"guided_choice": ["yes"]})
+        return busy, await answered(names, engine, {"guided_choice": ["yes"]})
+
+    busy, later = with_engine(use)
+    assert busy[0] == 503 and "busy" in busy[1]["error"]["message"] and later[0] == 200
 
 
 def test_a_client_that_goes_frees_its_rows():
