@@ -44,6 +44,10 @@ class InterlockError(Exception):
     """The name that a fault with a `code` is about, such as that of a rule; ``None`` where there is none."""
     batch_index: int | None
     """Of a call that takes a batch of guides: the number of the guide at fault, counted from zero."""
+    batch_others: tuple[InterlockError, ...]
+    """Of such a call: the errors of the other guides that failed in it, each with its `batch_index`."""
+    batch_outcomes: bytes | None
+    """Of ``advance_each``: its answer for all guides, with 0 for those that failed."""
 
     @property
     def is_client_error(self) -> bool:
@@ -1015,11 +1019,12 @@ class Guide:
 
     @property
     def is_terminated(self) -> bool:
-        """Whether a stop token was taken."""
+        """Whether a stop token was taken. A guide that failed still answers."""
 
     @property
     def num_tokens(self) -> int:
-        """How many tokens were taken, a stop token included."""
+        """How many tokens were taken, a stop token included. A guide that failed still answers: with those until then.
+        """
 
     @property
     def memory_bytes(self) -> int:
@@ -1029,7 +1034,7 @@ class Guide:
 
     @property
     def tokens(self) -> list[int]:
-        """The tokens that were taken."""
+        """The tokens that were taken. A guide that failed still answers: with those until then."""
 
     @property
     def state(self) -> bytes:
@@ -1142,9 +1147,9 @@ class Guide:
         """
 
     def was_cut_by_budget(self, *, including_end: bool = True) -> bool:
-        """Whether the budget, ``max_tokens`` of ``Index.guide``, decided how the tokens so far went on. A server that
-        drives guides itself answers ``finish_reason: "length"`` for it. A guide ends an output in time by itself, so
-        its stop token alone tells nothing.
+        """Whether the budget, ``max_tokens`` of ``Index.guide``, decided how the tokens so far went on, so that an
+        output may be shorter than the model would have written. A guide ends an output in time by itself, so its stop
+        token alone tells nothing.
 
         True where at one place at least half of the characters that the index permits there were forbidden, because
         what follows them had no room: a string in JSON that had to be closed, reasoning that had to end. Whether the
@@ -1152,13 +1157,15 @@ class Guide:
 
         With ``including_end`` also true where the budget let nothing but the end follow, and the index would have: a
         text that stops where the tokens do, whether its stop token has come or not. ``False`` leaves that out, for
-        outputs that end with whole tool calls, whose ``finish_reason`` is ``"tool_calls"``.
+        outputs that end with whole tool calls.
 
         False without a budget, and for an output that your server ended itself before its budget was used up. Tokens
         behind a text of ``force`` are not looked at.
 
-        Goes through the output once, with some microseconds a token, so ask at the end. The first call with a
-        vocabulary takes some hundredths of a second more.
+        Makes two masks a token once more: some microseconds where they are known, milliseconds where the budget is
+        nearly spent. That is tens of milliseconds for an output of some hundred tokens, half a second or seconds for a
+        large schema or a long output. So ask at the end, and in a thread of its own where an event loop must go on. The
+        first call with a vocabulary takes some hundredths of a second more.
 
         >>> import interlock
         >>> vocabulary = interlock.Vocabulary([bytes([i]) for i in range(256)] + [b""], eos_token_ids=[256])
@@ -1241,9 +1248,10 @@ def advance_each(guides: Sequence[Guide | None], ids: Iterable[SupportsIndex]) -
     The answer has a byte for each guide: 0 where the token was refused, 1 where it was taken, and 2 where the output
     ended with it. ``None`` in the place of a guide is a sequence without a constraint, and answers 1. Nothing is taken
     if there are not as many ids as guides (``ArgumentError``), or a guide is in use or twice there
-    (``GuideBusyError``). A bug that one guide meets (``InternalError``), or a damaged file of its index
-    (``ArtifactError``), costs that guide alone: ``batch_index`` of the error is its number, and all others have been
-    stepped. ``num_tokens`` says which of them took their tokens.
+    (``GuideBusyError``). A guide that fails at its token (``LimitError`` of a pattern or a grammar, ``ArtifactError``
+    for a damaged file of its index, ``InternalError`` for a bug), and one that has failed before, costs itself alone:
+    all others have been stepped. ``batch_index`` of the error is its number, ``batch_others`` are the errors of the
+    other guides that failed, and ``batch_outcomes`` is the answer, with 0 for all of these.
     """
 
 def fill_bitmasks(
@@ -1258,7 +1266,7 @@ def fill_bitmasks(
     are of different vocabularies or a row is named twice (``ArgumentError``), or a guide is in use or twice there
     (``GuideBusyError``). A guide that fails at its mask (``LimitError`` of a grammar, ``InternalError`` for a bug)
     costs itself alone: all other rows are written, ``batch_index`` of the error is the guide's number, and the guide
-    raises it from then on.
+    raises it from then on. ``batch_others`` are the errors of other guides that failed in the same call.
     """
 
 def apply_bitmask_cpu(

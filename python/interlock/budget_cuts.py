@@ -19,6 +19,7 @@ __all__ = [
     "cached_first_bytes",
     "first_bytes",
     "has_budget_cut",
+    "has_spent_budget",
 ]
 
 
@@ -81,6 +82,18 @@ def has_budget_cut(
     return any(True for _ in budget_cuts(index, tokens, max_tokens, first_bytes, reports_ends))
 
 
+def has_spent_budget(guide: Guide) -> bool:
+    """Whether a guide took as many tokens as its budget has, whatever they are; a stop token is none of them, and
+    neither are those of a text from outside (``Guide.force``). Copies the tokens, and makes no mask.
+    """
+    past = guide.__reduce__()[1]
+    tokens, max_tokens, outside = past[1], past[3], past[8]
+    if max_tokens is None:
+        return False
+    forced = sum(min(len(text), len(tokens) - since) for since, text in outside)
+    return bool(len(tokens) - guide.is_terminated - forced >= max_tokens)
+
+
 def _has_more(free: Guide) -> bool:
     """Whether something might follow, and behind JSON and sentences of a grammar something else than blanks."""
     if free.index.kind not in ("json_schema", "grammar"):
@@ -106,7 +119,8 @@ def budget_cuts(
     A place inside a token counts as well: ``{}`` is one token in many vocabularies, and behind its brace a name might
     have come.
 
-    Two masks a token, some microseconds; some milliseconds for a token that only one of them allows to be longer.
+    Two masks a token: some microseconds where both are known, some milliseconds where the budget is nearly spent, and
+    for a token that only one of them allows to be longer.
     """
     free, bound = index.guide(), index.guide(max_tokens=max_tokens)
     bits = allocate_bitmask(2, index.vocabulary)

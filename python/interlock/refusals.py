@@ -79,7 +79,8 @@ def refusal(error: BaseException, stop_tokens: int = 0, budget: str = "max_token
       of its places are longer, is 400.
     * 499: the request's ``CancelToken`` or its task was cancelled (``asyncio.CancelledError``), because the client has
       gone: nobody reads the answer.
-    * 503: memory ran out, or the ``RequestCompiler`` is closed.
+    * 503: Python ran out of memory (``MemoryError``), or the ``RequestCompiler`` is closed. Where the core gets no
+      memory, the process ends, and nothing is answered.
     * 504: a deadline has passed (``CancelToken.after``, ``TimeoutError``).
     * 500: anything else. ``message`` says nothing of it; log the exception.
 

@@ -68,7 +68,7 @@ impl Guide {
         for (i, row) in rows.enumerate() {
             row.fill(u32::MAX);
             let Ok(id) = u32::try_from(ids[i]) else { continue };
-            if parents[i].is_some_and(|p| !accepted[p]) {
+            if parents[i].is_some_and(|p| !accepted[p]) || self.failure().is_some() {
                 continue;
             }
             ancestors.clear();
@@ -79,8 +79,9 @@ impl Guide {
             path.truncate(common);
             for &a in &ancestors[common..] {
                 // Accepted before from the same place, so it is accepted again.
-                self.try_advance(ids[a] as u32);
-                path.push(a);
+                if self.try_advance(ids[a] as u32) {
+                    path.push(a);
+                }
             }
             if self.try_advance(id) {
                 path.push(i);

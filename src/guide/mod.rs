@@ -139,10 +139,10 @@ impl Guide {
     /// # Ok::<(), interlock::Error>(())
     /// ```
     pub fn rollback(&mut self, n: usize) -> Result<()> {
-        if n > self.history.len() {
+        if n > self.num_tokens() {
             return Err(Error::new(
                 ErrorKind::Argument,
-                format!("cannot roll back {}: the guide has taken {}", counted(n as u64, "token"), self.history.len()),
+                format!("cannot roll back {}: the guide has taken {}", counted(n as u64, "token"), self.num_tokens()),
             ));
         }
         self.back(n);
@@ -152,6 +152,9 @@ impl Guide {
     fn back(&mut self, n: usize) {
         if n == 0 {
             return;
+        }
+        if let Position::Lost(loss) = &mut self.position {
+            return loss.tokens.truncate(loss.tokens.len().saturating_sub(n));
         }
         let keep = self.history.len() - n;
         self.return_to(keep);
@@ -316,7 +319,10 @@ impl Guide {
 
     /// Number of tokens taken, a stop token included.
     pub fn num_tokens(&self) -> usize {
-        self.history.len()
+        match &self.position {
+            Position::Lost(loss) => loss.tokens.len(),
+            _ => self.history.len(),
+        }
     }
 
     /// The tokens taken.
@@ -326,7 +332,10 @@ impl Guide {
 
     /// The tokens taken behind the first `count`.
     pub fn tokens_behind(&self, count: usize) -> Vec<u32> {
-        self.history.iter().skip(count).map(|s| s.token).collect()
+        match &self.position {
+            Position::Lost(loss) => loss.tokens.iter().skip(count).copied().collect(),
+            _ => self.history.iter().skip(count).map(|s| s.token).collect(),
+        }
     }
 
     /// The ids that may come next, ascending; none after termination.

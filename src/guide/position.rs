@@ -21,7 +21,15 @@ pub(crate) enum Position {
     /// A state of the tables of an index that came from a file.
     Tables(u16),
     /// Nowhere, for a reason.
-    Lost(Box<Error>),
+    Lost(Box<Loss>),
+}
+
+/// What is left of a guide that failed.
+#[derive(Clone)]
+pub(crate) struct Loss {
+    pub(super) error: Error,
+    /// The tokens that were taken until then: a server still asks which they are.
+    pub(super) tokens: Vec<u32>,
 }
 
 /// Where a token leads on the tables.

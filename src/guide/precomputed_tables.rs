@@ -10,8 +10,7 @@
 
 use crate::error::{Error, ErrorKind};
 use crate::guide::Guide;
-use crate::guide::position::Position;
-use crate::guide::position::TableStep;
+use crate::guide::position::{Loss, Position, TableStep};
 use crate::index::tables::{DEAD, DenseTables, OUTSIDE};
 use crate::util::cancel::uninterruptible;
 use crate::util::work_meter::has_given_up;
@@ -21,7 +20,7 @@ impl Guide {
     /// of a pattern more memory, `Artifact` where the file of its index does not make the index that it names.
     pub fn failure(&self) -> Option<&Error> {
         match &self.position {
-            Position::Lost(error) => Some(error),
+            Position::Lost(loss) => Some(&loss.error),
             _ => None,
         }
     }
@@ -111,7 +110,7 @@ impl Guide {
         for step in steps.iter() {
             if !self.take_again(step.token) {
                 let message = "the stored index is damaged: its tables allow what its source refuses";
-                self.lose(Error::new(ErrorKind::Artifact, message));
+                self.lose_behind(Error::new(ErrorKind::Artifact, message), steps.iter().map(|s| s.token).collect());
                 return false;
             }
         }
@@ -133,7 +132,12 @@ impl Guide {
     }
 
     pub(super) fn lose(&mut self, error: Error) {
-        self.position = Position::Lost(Box::new(error));
+        self.lose_behind(error, self.tokens());
+    }
+
+    /// Loses the guide behind these tokens.
+    fn lose_behind(&mut self, error: Error, tokens: Vec<u32>) {
+        self.position = Position::Lost(Box::new(Loss { error, tokens }));
         self.history = Default::default();
         self.flat.clear();
         self.run = None;

@@ -14,7 +14,7 @@ use crate::mask_kernels::{apply_row, copy_row};
 use crate::python::convert::argument::{integer, optional_count, type_name, wrong_type};
 use crate::python::convert::buffer::{LogitRows, MaskRows};
 use crate::python::convert::ids::{TokenIds, row_numbers};
-use crate::python::errors::{argument, busy, detached, internal, of_batch, panic_message};
+use crate::python::errors::{argument, busy, detached, internal, of_batch, of_several, panic_message};
 use crate::python::guide::{PyGuide, Slot};
 use crate::python::runtime::{process_caches, thread_pool};
 
@@ -165,6 +165,17 @@ pub(super) fn slot_in_batch<'a>(
     number: usize,
     guides: &'a [GuideOrNone<'_>],
 ) -> PyResult<Option<MutexGuard<'a, Slot>>> {
+    let slot = locked_in_batch(py, number, guides)?;
+    slot.as_ref().map_or(Ok(()), |slot| check_in_batch(py, number, slot))?;
+    Ok(slot)
+}
+
+/// What [`slot_in_batch`] answers, for a guide in doubt as well.
+fn locked_in_batch<'a>(
+    py: Python<'_>,
+    number: usize,
+    guides: &'a [GuideOrNone<'_>],
+) -> PyResult<Option<MutexGuard<'a, Slot>>> {
     let Some(guide) = &guides[number].0 else { return Ok(None) };
     let Some(slot) = guide.get().try_slot() else {
         let is_same = |other: &GuideOrNone<'_>| other.0.as_ref().is_some_and(|other| other.is(guide));
@@ -176,12 +187,16 @@ pub(super) fn slot_in_batch<'a>(
         };
         return Err(of_batch(py, busy(py, &message), number));
     };
+    Ok(Some(slot))
+}
+
+/// What [`Slot::check`] refuses, with the guide's number in the batch.
+fn check_in_batch(py: Python<'_>, number: usize, slot: &Slot) -> PyResult<()> {
     if slot.broken {
         let message = format!("guide {number} of the batch was in use when another bug struck; drop its request");
         return Err(of_batch(py, internal(py, &message), number));
     }
-    sound_in_batch(py, number, &slot)?;
-    Ok(Some(slot))
+    sound_in_batch(py, number, slot)
 }
 
 /// What [`Slot::sound`] refuses, with the guide's number in the batch.
@@ -203,7 +218,7 @@ pub(super) fn of_guide(number: usize, what: &str) -> String {
 /// are of different vocabularies or a row is named twice (``ArgumentError``), or a guide is in use or twice there
 /// (``GuideBusyError``). A guide that fails at its mask (``LimitError`` of a grammar, ``InternalError`` for a bug)
 /// costs itself alone: all other rows are written, ``batch_index`` of the error is the guide's number, and the guide
-/// raises it from then on.
+/// raises it from then on. ``batch_others`` are the errors of other guides that failed in the same call.
 #[pyfunction]
 #[pyo3(signature = (guides, bits, rows=None, threads=None))]
 pub fn fill_bitmasks(
@@ -263,14 +278,17 @@ pub fn fill_bitmasks(
     }
     let mut masked = false;
     let numbers = || guides.iter().enumerate().filter_map(|(i, guide)| guide.0.as_ref().map(|_| i));
+    let mut failed = Vec::new();
     for (job, i) in jobs.iter().zip(numbers()) {
         match &job.stage {
-            Stage::Panicked(panic) => return Err(of_batch(py, internal(py, &of_guide(i, panic)), i)),
-            stage => masked |= matches!(stage, Stage::Filled(true)),
+            Stage::Panicked(panic) => failed.push(of_batch(py, internal(py, &of_guide(i, panic)), i)),
+            stage => {
+                masked |= matches!(stage, Stage::Filled(true));
+                failed.extend(sound_in_batch(py, i, job.slot).err());
+            }
         }
     }
-    jobs.iter().zip(numbers()).try_for_each(|(job, i)| sound_in_batch(py, i, job.slot))?;
-    Ok(masked)
+    of_several(py, failed, None).map_or(Ok(masked), Err)
 }
 
 /// Take token ``ids[i]`` on ``guides[i]``, for all of them in one call: what ``try_advance`` does for one.
@@ -278,9 +296,10 @@ pub fn fill_bitmasks(
 /// The answer has a byte for each guide: 0 where the token was refused, 1 where it was taken, and 2 where the output
 /// ended with it. ``None`` in the place of a guide is a sequence without a constraint, and answers 1. Nothing is taken
 /// if there are not as many ids as guides (``ArgumentError``), or a guide is in use or twice there
-/// (``GuideBusyError``). A bug that one guide meets (``InternalError``), or a damaged file of its index
-/// (``ArtifactError``), costs that guide alone: ``batch_index`` of the error is its number, and all others have been
-/// stepped. ``num_tokens`` says which of them took their tokens.
+/// (``GuideBusyError``). A guide that fails at its token (``LimitError`` of a pattern or a grammar, ``ArtifactError``
+/// for a damaged file of its index, ``InternalError`` for a bug), and one that has failed before, costs itself alone:
+/// all others have been stepped. ``batch_index`` of the error is its number, ``batch_others`` are the errors of the
+/// other guides that failed, and ``batch_outcomes`` is the answer, with 0 for all of these.
 #[pyfunction]
 pub fn advance_each(py: Python<'_>, guides: &Bound<'_, PyAny>, ids: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
     let (guides, ids) = (GuideOrNone::all(guides)?, TokenIds::several(ids, "ids")?);
@@ -290,22 +309,26 @@ pub fn advance_each(py: Python<'_>, guides: &Bound<'_, PyAny>, ids: &Bound<'_, P
     }
     let mut slots = Vec::with_capacity(guides.len());
     for i in 0..guides.len() {
-        slots.push(slot_in_batch(py, i, &guides)?);
+        slots.push(locked_in_batch(py, i, &guides)?);
     }
     let mut answers = Vec::with_capacity(slots.len());
-    let mut failed = None;
+    let mut failed = Vec::new();
     for (i, (slot, &id)) in slots.iter_mut().zip(&ids.ids).enumerate() {
         let Some(slot) = slot else {
             answers.push(1);
             continue;
         };
-        let outcome = slot.try_step(py, |guide| guide.try_advance(id));
-        match slot.settle_saying(py, outcome, |what| of_guide(i, what)) {
-            Ok(taken) => answers.push(u8::from(taken) + u8::from(taken && slot.guide.is_terminated())),
-            Err(error) => failed = failed.or(Some(of_batch(py, error, i))),
-        }
+        let outcome = check_in_batch(py, i, slot).and_then(|()| {
+            let outcome = slot.try_step(py, |guide| guide.try_advance(id));
+            slot.settle_saying(py, outcome, |what| of_guide(i, what)).map_err(|error| of_batch(py, error, i))
+        });
+        answers.push(match &outcome {
+            Ok(taken) => u8::from(*taken) + u8::from(*taken && slot.guide.is_terminated()),
+            Err(_) => 0,
+        });
+        failed.extend(outcome.err());
     }
-    failed.map_or(Ok(answers), Err)
+    of_several(py, failed, Some(&answers)).map_or(Ok(answers), Err)
 }
 
 /// Mask logits in memory that the processor can reach; `masks.apply_bitmask` calls it.

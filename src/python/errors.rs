@@ -12,6 +12,8 @@
 //! * `limit`, `value`: what was exceeded, and by what; `field`: the field of `Limits` that sets the limit;
 //! * `code`: which fault it is, in one fixed word, where a caller can do something about it; `subject`: the name that
 //!   it is about;
+//! * `batch_index`: the number of a guide in a batch; `batch_others`: the errors of the other guides that failed in the
+//!   same call; `batch_outcomes`: what the call would have answered;
 //! * `hint`: what a program can do about it, in names of the package; `client_message`, a property that the package
 //!   adds, is the message without it.
 
@@ -20,7 +22,7 @@ use std::any::Any;
 use pyo3::exceptions::{PyException, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyTuple, PyType};
+use pyo3::types::{PyBytes, PyDict, PyTuple, PyType};
 
 use crate::error::{Error, ErrorKind, Result, SourcePlace};
 use crate::python::runtime::fork::without_gil;
@@ -71,10 +73,11 @@ impl Classes {
             if name == "InterlockError" {
                 space.set_item("place", "")?;
                 let of_source = ["offset", "line", "column", "excerpt", "pointer", "keyword"];
-                let others = ["limit", "value", "field", "hint", "code", "subject", "batch_index"];
+                let others = ["limit", "value", "field", "hint", "code", "subject", "batch_index", "batch_outcomes"];
                 for attribute in of_source.into_iter().chain(others) {
                     space.set_item(attribute, py.None())?;
                 }
+                space.set_item("batch_others", PyTuple::empty(py))?;
             }
             let made = py.get_type::<PyType>().call1((name, bases, space))?;
             Ok(made.cast_into::<PyType>()?.unbind())
@@ -202,6 +205,19 @@ pub fn of_batch(py: Python<'_>, error: PyErr, number: usize) -> PyErr {
     // Errors that are not interlock's, such as `MemoryError`, may take no attributes.
     let _ = error.value(py).setattr("batch_index", number);
     error
+}
+
+/// The first error of the guides of a batch that failed. It has those of the others, and what the call would have
+/// answered.
+pub fn of_several(py: Python<'_>, errors: Vec<PyErr>, outcomes: Option<&[u8]>) -> Option<PyErr> {
+    let mut errors = errors.into_iter();
+    let first = errors.next()?;
+    let others: Vec<_> = errors.map(|error| error.into_value(py)).collect();
+    let set = |name: &str, value: Bound<'_, PyAny>| first.value(py).setattr(name, value);
+    // As in `of_batch`.
+    let _ = PyTuple::new(py, others).and_then(|others| set("batch_others", others.into_any()));
+    let _ = outcomes.map(|outcomes| set("batch_outcomes", PyBytes::new(py, outcomes).into_any()));
+    Some(first)
 }
 
 /// What a panic said.

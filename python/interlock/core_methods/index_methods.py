@@ -329,9 +329,9 @@ def force(self: Guide, text: bytes | str | Iterable[int | bytes | str]) -> None:
 
 
 def was_cut_by_budget(self: Guide, *, including_end: bool = True) -> bool:
-    """Whether the budget, ``max_tokens`` of ``Index.guide``, decided how the tokens so far went on. A server that
-    drives guides itself answers ``finish_reason: "length"`` for it. A guide ends an output in time by itself, so its
-    stop token alone tells nothing.
+    """Whether the budget, ``max_tokens`` of ``Index.guide``, decided how the tokens so far went on, so that an output
+    may be shorter than the model would have written. A guide ends an output in time by itself, so its stop token
+    alone tells nothing.
 
     True where at one place at least half of the characters that the index permits there were forbidden, because what
     follows them had no room: a string in JSON that had to be closed, reasoning that had to end. Whether the model
@@ -339,13 +339,15 @@ def was_cut_by_budget(self: Guide, *, including_end: bool = True) -> bool:
 
     With ``including_end`` also true where the budget let nothing but the end follow, and the index would have: a text
     that stops where the tokens do, whether its stop token has come or not. ``False`` leaves that out, for outputs
-    that end with whole tool calls, whose ``finish_reason`` is ``"tool_calls"``.
+    that end with whole tool calls.
 
     False without a budget, and for an output that your server ended itself before its budget was used up. Tokens
     behind a text of ``force`` are not looked at.
 
-    Goes through the output once, with some microseconds a token, so ask at the end. The first call with a vocabulary
-    takes some hundredths of a second more.
+    Makes two masks a token once more: some microseconds where they are known, milliseconds where the budget is nearly
+    spent. That is tens of milliseconds for an output of some hundred tokens, half a second or seconds for a large
+    schema or a long output. So ask at the end, and in a thread of its own where an event loop must go on. The first
+    call with a vocabulary takes some hundredths of a second more.
 
     >>> import interlock
     >>> vocabulary = interlock.Vocabulary([bytes([i]) for i in range(256)] + [b""], eos_token_ids=[256])

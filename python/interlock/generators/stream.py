@@ -32,8 +32,9 @@ class _SoFar(Generic[T]):
 
     @property
     def finish_reason(self) -> str | None:
-        """Why the model stopped, in OpenAI's words: ``"stop"`` where the output ended by itself, ``"length"`` where
-        the budget ended it or left a part of it no room, and what else a server says. ``None`` before the end.
+        """Why the model stopped, in OpenAI's words: ``"stop"`` where the output is whole, ``"length"`` where a text
+        without a form used up its tokens, and what else a server says. ``None`` before the end. Where the budget may
+        have shortened a whole output, there is a ``TightBudgetWarning``.
         """
         return self._finish_reason if self._has_ended else None
 

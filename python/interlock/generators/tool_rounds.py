@@ -129,7 +129,7 @@ def answer_with_tools(
         messages += chat.turns(calls, [returned for _, returned in made], text, raw)
         choice = "auto"
     messages.append({"role": "assistant", "content": text})
-    return ToolAnswer(text, done, messages, gen.finish_reason(begun, written, max_tokens, room))
+    return ToolAnswer(text, done, messages, gen.finish_reason(begun, written, max_tokens, room, is_text=True))
 
 
 def _run(known: Mapping[str, tuple[Callable[..., Any], Read]], call: Call, on_error: OnError) -> tuple[Any, Any]:

@@ -27,6 +27,9 @@ class Counts:
         self.compile_seconds = new.histogram(
             "compile_seconds", "Time from a source's arrival in the engine to its index, by outcome.", ("outcome",)
         )
+        self.compiles = new.gauge(
+            "compiles", "Compiles of every RequestCompiler of this process now, waiting and running.", ("state",)
+        )
         self.check_seconds = new.histogram(
             "check_seconds", "Time of a check in the front end, by outcome.", ("outcome",)
         )
@@ -53,10 +56,24 @@ _lock = threading.Lock()
 
 
 def counts() -> Counts:
-    """The metrics of this process, with those of the core (`watch_core`)."""
+    """The metrics of this process, with those of the core (`watch_core`) and of the compilers that there are."""
     global _counts
     with _lock:
         if _counts is None:
             _counts = Counts()
             watch_core(_counts.registry)
+            _watch_compilers(_counts)
         return _counts
+
+
+def _watch_compilers(numbers: Counts) -> None:
+    """Read how many compiles wait and run whenever the metrics are."""
+
+    def read() -> None:
+        from interlock.serving.compile_pool import compiles_in_process
+
+        found = compiles_in_process()
+        for state, number in zip(("waiting", "running"), found or ()):
+            numbers.compiles.set(number, state)
+
+    numbers.registry.before_snapshot(read)

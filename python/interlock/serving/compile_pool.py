@@ -17,7 +17,7 @@ from interlock._core import ArgumentError, CancelledError, CancelToken
 from interlock.serving.known_sources import KnownSources
 from interlock.util.client_messages import of_closing
 
-__all__ = ["CompilePool", "default_compile_threads"]
+__all__ = ["CompilePool", "compiles_in_process", "default_compile_threads"]
 
 _T = TypeVar("_T")
 _LANES = (0.03, 0.3)
@@ -51,6 +51,11 @@ class _Work:
             if self.is_left:
                 self._token.cancel()
             return self._token
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether it has not begun, and somebody waits for it."""
+        return self._token is None and not self.is_left
 
     def leave(self) -> None:
         """Nobody waits any more: the work ends, or ends as soon as it begins."""
@@ -96,6 +101,11 @@ class _Lane:
                 del self._due[work]
                 self._turn.notify_all()
 
+    @property
+    def num_running(self) -> int:
+        """How many works run, those that were left and have not ended among them."""
+        return len(self._due)
+
     def wake(self) -> None:
         """Works were left: those that wait for a turn shall see it."""
         with self._turn:
@@ -137,6 +147,17 @@ class CompilePool:
     def overstays(self, key: bytes) -> bool:
         """Whether this source took a thread for longer than its token allowed: an event loop must not wait for it."""
         return any(key in lane.overstayed for lane in self._lanes)
+
+    @property
+    def num_waiting(self) -> int:
+        """How many works wait for a thread, in all lanes."""
+        with self._mutex:
+            return sum(work.is_waiting for work in self._works)
+
+    @property
+    def num_running(self) -> int:
+        """How many works run, in all lanes."""
+        return sum(lane.num_running for lane in self._lanes)
 
     async def run(self, make: Callable[[CancelToken], _T], seconds: float | None, key: bytes | None) -> _T:
         """What ``make`` returns or raises, called in a thread with a token whose deadline is ``seconds`` after its
@@ -201,6 +222,12 @@ class CompilePool:
 
 
 _POOLS: weakref.WeakSet[CompilePool] = weakref.WeakSet()
+
+
+def compiles_in_process() -> tuple[int, int] | None:
+    """How many compiles wait for a thread and how many run, of all pools of this process; ``None`` without a pool."""
+    pools = list(_POOLS)
+    return (sum(pool.num_waiting for pool in pools), sum(pool.num_running for pool in pools)) if pools else None
 
 
 def _after_fork() -> None:

@@ -13,7 +13,7 @@ from interlock.serving.reply import Reply, check_guide
 from interlock.serving.request_places import placed
 from interlock.serving.stop_texts import StopReader, StopTexts, WholeOutputs
 from interlock.tools.replies.chat_completions import new_call_id
-from interlock.tools.requests.response_format import Kind
+from interlock.tools.requests.response_format import Kind, request_kind
 from interlock.tools.tags.request_report import request_report
 from interlock.util.argument_types import require
 from interlock.util.plurals import counted
@@ -84,10 +84,9 @@ class CompiledRequest:
         return Reply(
             self._compiler.vocabulary,
             self.guide if guide is None else guide,
-            max_tokens=self._compiler._room(self.max_tokens),
             min_tokens=self.min_tokens,
-            first_bytes=lambda: self._compiler._first_bytes,
             has_events=self._has_events,
+            has_free_text=self._has_events and request_kind(self._asked) == "text",
             stop_token_ids=self.stop_token_ids,
             stops=self._stop_reader(self._text_index) if self.stop else None,
             format=self._compiler.tool_format,

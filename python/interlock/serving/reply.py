@@ -7,12 +7,9 @@ import copy
 from collections.abc import Callable, Iterable
 from typing import Any, NoReturn
 
-import numpy as np
-import numpy.typing as npt
-
 from interlock import _core
-from interlock._core import ArgumentError, Guide, Vocabulary
-from interlock.budget_cuts import has_budget_cut
+from interlock._core import ArgumentError, ArtifactError, Guide, InternalError, LimitError, Vocabulary
+from interlock.budget_cuts import has_spent_budget
 from interlock.events import Event
 from interlock.serving.event_stops import EventStops
 from interlock.serving.stop_texts import StopReader
@@ -51,10 +48,9 @@ class Reply:
         vocabulary: Vocabulary,
         guide: Guide | None,
         *,
-        max_tokens: int,
         min_tokens: int,
-        first_bytes: Callable[[], npt.NDArray[np.uint16]],
         has_events: bool,
+        has_free_text: bool,
         stop_token_ids: Iterable[int],
         stops: StopReader | None,
         format: ToolFormat | None,
@@ -63,7 +59,7 @@ class Reply:
         reasoning_field: str | None,
     ) -> None:
         self._vocabulary, self._guide, self._has_events = vocabulary, guide, has_events
-        self._max_tokens, self._min_tokens, self._first_bytes = max_tokens, min_tokens, first_bytes
+        self._min_tokens, self._has_free_text = min_tokens, has_free_text
         self._stop_token_ids = frozenset(stop_token_ids)
         self._stops = stops
         self._event_stops = None if stops is None else EventStops(stops)
@@ -82,7 +78,6 @@ class Reply:
         self._tokens: list[int] = []
         # Of the tokens of the guide, where those of ``deltas`` begin: a guide may have taken some before.
         self._begins = [0] if guide is None or not guide.num_tokens else [0, guide.num_tokens]
-        self._was_cut: bool | None = None
 
     def deltas(self, tokens: Iterable[int]) -> list[dict[str, Any]]:
         """The ``delta`` objects of tokens that the output took since the last call, stop tokens included; each goes
@@ -150,14 +145,14 @@ class Reply:
 
     @property
     def finish_reason(self) -> FinishReason | None:
-        """``None`` until the output has ended (``has_ended``), as in the chunks of a stream. ``"length"`` for one that
-        ``close`` ended, or that its budget ended or left a part of it no room: a text that stops where the tokens do, a
-        string in JSON that had to be closed, reasoning that used them up. Otherwise it is ``"tool_calls"`` for an
-        output that ended with calls, and ``"stop"`` for one without, also where a stop text ended it. Calls that are
-        whole are calls, also where the budget had no room for another one behind them.
+        """``None`` until the output has ended (``has_ended``), as in the chunks of a stream. Of an output that is whole
+        it is ``"tool_calls"`` where it ended with calls, and else ``"stop"``: its guide took a stop token, or allowed
+        nothing else when ``close`` came, or a stop text ended it. ``"length"`` is one that is not whole: ``close``
+        ended it before its end, or its last part is text without a form and used up its tokens. A mask is made behind
+        ``close`` alone.
 
-        A guide ends an output in time by itself, so a stop token alone tells nothing. At the end the output is gone
-        through once, with some microseconds a token. Behind a text from outside (``Guide.force``) nothing is looked at.
+        A guide completes an output within its budget, so a whole one may be shorter than the model would have written:
+        ``was_cut_by_budget`` looks for that.
 
         >>> from interlock.explain import byte_vocabulary
         >>> from interlock.serving import RequestCompiler
@@ -165,15 +160,32 @@ class Reply:
         >>> reply = request.reply()
         >>> request.guide.advance_many([97, 97, 97, 256]), len(reply.deltas([97, 97, 97, 256]))
         (4, 2)
-        >>> reply.finish_reason
-        'length'
+        >>> reply.finish_reason, reply.was_cut_by_budget()
+        ('stop', True)
         """
         if not self.has_ended:
             return None
-        said = self._stream.finish_reason if self._has_events else "stop" if self._has_stop else "length"
-        if self.stop_text is not None:
-            return said
-        return "length" if said == "length" or self._is_cut(reports_ends=said != "tool_calls") else said
+        calls = self._has_events and bool(self._stream.call_ids)
+        if not self._has_stop and not self._may_only_stop():
+            return "length"
+        if calls:
+            return "tool_calls"
+        if not self._has_free_text or self._guide is None or self.stop_text is not None:
+            return "stop"
+        return "length" if has_spent_budget(self._guide) else "stop"
+
+    def was_cut_by_budget(self) -> bool:
+        """Whether the budget may have shortened an output that has ended: ``Guide.was_cut_by_budget`` of its guide. A
+        text stopped where its tokens did, a string in JSON had to be closed, reasoning had to end. Calls that are whole
+        are not cut where another one had no room behind them. ``False`` for an output that a stop text ended, and for
+        one without a guide.
+
+        It makes masks for the whole output once more: often tens of milliseconds, half a second or seconds for a large
+        schema near the end of its budget. Ask in a thread, and not in the event loop.
+        """
+        if self._guide is None or not self.has_ended or self.stop_text is not None:
+            return False
+        return self._guide.was_cut_by_budget(including_end=not (self._has_events and self._stream.call_ids))
 
     def choice(self) -> dict[str, Any]:
         """The element of ``choices`` of a chat completion, of all tokens that ``deltas`` was given: ``index``,
@@ -282,19 +294,12 @@ class Reply:
         self._text.append(piece)
         return [*first, {"content": piece}]
 
-    def _is_cut(self, reports_ends: bool) -> bool:
-        """Whether the budget decided how an output that has ended went on. The stop tokens are not looked at: those of
-        the request are text to another guide.
-        """
-        if self._guide is None:
+    def _may_only_stop(self) -> bool:
+        """Whether the guide allows nothing but the end of the output: it is whole without its stop token."""
+        try:
+            return self._guide is not None and self._guide.must_stop
+        except (LimitError, ArtifactError, InternalError):  # It has failed.
             return False
-        if self._was_cut is None:
-            tokens = self._guide.tokens
-            if tokens and tokens[-1] in self._stop_token_ids:
-                tokens.pop()
-            index, most = self._guide.index, self._max_tokens
-            self._was_cut = has_budget_cut(index, tokens, most, self._first_bytes, reports_ends)
-        return self._was_cut
 
     def _check_taken(self, tokens: list[int]) -> None:
         """``ArgumentError`` for tokens that the guide did not take."""

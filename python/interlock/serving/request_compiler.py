@@ -6,11 +6,7 @@ import logging
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from functools import cached_property
 from typing import Any, Literal, TypeAlias
-
-import numpy as np
-import numpy.typing as npt
 
 from interlock._core import (
     ArgumentError,
@@ -23,7 +19,6 @@ from interlock._core import (
     Limits,
     Vocabulary,
 )
-from interlock.budget_cuts import first_bytes
 from interlock.refusals import Refusal, refusal
 from interlock.serving.compile_pool import CompilePool, default_compile_threads
 from interlock.serving.compiled_request import CompiledRequest
@@ -308,10 +303,6 @@ class RequestCompiler:
             _text_index=text_index,
         )
 
-    @cached_property
-    def _first_bytes(self) -> npt.NDArray[np.uint16]:
-        return first_bytes(self.vocabulary)
-
     async def compile_async(self, body: Any, **options: Any) -> CompiledRequest:
         """``compile`` in a thread, so that the event loop goes on. When the task is cancelled, because its client has
         gone, the compile ends too. ``options`` are those of ``compile``, but for ``cancel``.
@@ -355,6 +346,25 @@ class RequestCompiler:
         if key is not None:
             self._known.add(key)
         return made
+
+    @property
+    def num_waiting(self) -> int:
+        """How many compiles of ``compile_async`` wait for a thread, in all three lanes: beyond a number of yours a
+        server answers 503 and compiles nothing. It takes microseconds.
+
+        >>> from interlock.explain import byte_vocabulary
+        >>> compiler = RequestCompiler(byte_vocabulary())
+        >>> compiler.num_waiting, compiler.num_running
+        (0, 0)
+        """
+        return self._pool.num_waiting
+
+    @property
+    def num_running(self) -> int:
+        """How many compiles of ``compile_async`` run in threads, those among them whose client has gone and that have
+        not ended yet.
+        """
+        return self._pool.num_running
 
     def close(self) -> None:
         """End the compiles of ``compile_async``, running and waiting ones, with ``CancelledError``, and wait for its

@@ -153,7 +153,9 @@ def test_streams_of_llama_cpp_say_why_they_ended(llama):
     assert stream.finish_reason is None
     assert stream.value in ("yes", "no") and stream.finish_reason == "stop"
     stream = gen.stream("x", re.compile("[a-z]{3,}"), max_tokens=3, on_tight="ignore")
-    assert len(stream.value) == 3 and stream.finish_reason == "length"
+    assert len(stream.value) == 3 and stream.finish_reason == "stop"  # It is whole.
+    stream = gen.stream("x", max_tokens=3)
+    assert stream.value and stream.finish_reason == "length"
 
 
 def test_a_number_ends_where_the_model_says_something_else(llama, mlx, vocabulary, monkeypatch):
@@ -260,7 +262,9 @@ def test_mlx_lm(mlx):
     stream = gen.stream("x", ["yes", "no"], max_tokens=30)
     assert stream.value in ("yes", "no") and stream.finish_reason == "stop"
     stream = gen.stream("x", re.compile("[a-z]{3,}"), max_tokens=3, on_tight="ignore")
-    assert len(stream.value) == 3 and stream.finish_reason == "length"
+    assert len(stream.value) == 3 and stream.finish_reason == "stop"  # It is whole.
+    stream = gen.stream("x", max_tokens=3)
+    assert stream.value and stream.finish_reason == "length"
     with pytest.raises(interlock.ArgumentError, match="no chat template"):
         gen([{"role": "user", "content": "x"}])
     for options, said in (({"temprature": 1}, "'temperature'"), ({"max_kvsize": 3}, "'max_kv_size'")):

@@ -39,12 +39,13 @@ def test_streams_of_servers_say_why_they_ended(reason):
 
 
 @pytest.mark.parametrize(
-    ("max_tokens", "reason"),
-    [(60, "stop"), (12, "length")],
+    ("kind", "max_tokens", "reason"),
+    # What has a form is whole, though the budget closes it.
+    [(list[str] | str, 60, "stop"), (list[str] | str, 12, "stop"), (str, 60, "stop"), (str, 12, "length")],
 )
-def test_streams_of_local_models_say_why_they_ended(max_tokens, reason):
+def test_streams_of_local_models_say_why_they_ended(kind, max_tokens, reason):
     gen = ScriptedGenerator({"N": '"one two three four five six seven"'})
-    stream = gen.stream("N", list[str] | str, max_tokens=max_tokens, on_tight="ignore")
+    stream = gen.stream("N", kind, max_tokens=max_tokens, on_tight="ignore")
     assert stream.finish_reason is None
     assert isinstance(stream.value, str) and stream.finish_reason == reason
 

@@ -31,9 +31,11 @@ def test_a_mask_that_is_too_much_work_is_a_limit_error(hostile, vocabulary):
     error = caught.value
     assert (error.field, error.limit) == ("max_mask_steps", 20_000) and error.value > 20_000
     assert error.is_client_error and "Limits" not in error.client_message
-    for ask in (guide.allowed_token_ids, guide.forced_bytes, lambda: guide.try_advance(97), lambda: guide.num_tokens):
+    for ask in (guide.allowed_token_ids, guide.forced_bytes, lambda: guide.try_advance(97), guide.fork):
         with pytest.raises(interlock.LimitError):
             ask()
+    # What was taken is known all the same.
+    assert (guide.num_tokens, guide.tokens, guide.is_terminated) == (0, [], False)
 
 
 def test_a_guide_that_fails_in_a_batch_costs_its_row_alone(hostile, vocabulary):

@@ -40,9 +40,53 @@ def test_advance_each(byte_vocabulary, torn):
     assert caught.value.batch_index == 2
     # The others were stepped, those behind it too.
     assert [guide.tokens for guide in others] == [[ord("y")], [], [ord("n")]]
+    assert (caught.value.batch_others, caught.value.batch_outcomes) == ((), b"\1\1\0\0\1")
+    assert (torn.tokens, torn.num_tokens, torn.is_terminated) == ([ord("a")] * 47, 47, False)
+    assert repr(torn).endswith(", failed>")
     with pytest.raises(interlock.ArtifactError, match=DAMAGED):
         interlock.advance_each(batch, [ord(c) for c in "e?ano"])
-    assert [guide.num_tokens for guide in others] == [1, 0, 1], "it is known before anything is taken"
+    # That of a guide which has failed before stops nobody either.
+    assert [guide.tokens for guide in others] == [list(b"ye"), [ord("n")], list(b"no")]
+
+
+STATES = "((((.?a){0,300}.?){0,300}b?){0,300}.?){0,300}"
+"""A pattern whose guides fail at a token: the states behind one take too much memory."""
+
+
+def test_several_guides_fail_at_one_step(byte_vocabulary):
+    index = interlock.Index.from_regex(STATES, byte_vocabulary, limits={"max_state_bytes": 1 << 20})
+    hostile, other = [index.guide() for _ in range(3)], interlock.Index.from_regex("[ab]*", byte_vocabulary).guide()
+    guides, errors = [hostile[0], other, *hostile[1:], None], []
+    for step in range(60):
+        try:
+            interlock.advance_each(guides, [ord("ab"[step % 2])] * 5)
+        except interlock.LimitError as error:
+            errors = [error, *error.batch_others]
+            assert len(error.batch_outcomes) == 5 and error.batch_outcomes[1] == error.batch_outcomes[4] == 1
+            assert all(error.batch_outcomes[one.batch_index] == 0 for one in errors)
+            break
+    assert len(errors) >= 2 and all(isinstance(error, interlock.LimitError) for error in errors)
+    assert other.num_tokens == step + 1
+    for error in errors:
+        guide = guides[error.batch_index]
+        assert guide.num_tokens == len(guide.tokens) == step and guide.tokens == other.tokens[:step]
+        assert str(error).startswith(f"guide {error.batch_index} of the batch: ")
+        with pytest.raises(interlock.LimitError):
+            guide.advance(97)
+    with pytest.raises(interlock.LimitError) as caught:
+        interlock.fill_bitmasks(guides, interlock.allocate_bitmask(5, byte_vocabulary))
+    assert (caught.value.batch_index, caught.value.batch_outcomes) == (errors[0].batch_index, None)
+
+
+def test_a_guide_that_fails_ahead_keeps_the_tokens_that_it_took(byte_vocabulary):
+    index = interlock.Index.from_regex(STATES, byte_vocabulary, limits={"max_state_bytes": 1 << 20})
+    bits = interlock.allocate_bitmask(81, byte_vocabulary)
+    for look in (lambda guide, ids: guide.validate(ids), lambda guide, ids: guide.fill_draft_bitmasks(ids, bits)):
+        guide = index.guide()
+        assert guide.advance_many(b"abab") == 4
+        with pytest.raises(interlock.LimitError):
+            look(guide, list(b"ab" * 40))
+        assert bytes(guide.tokens) == b"abab" and guide.num_tokens == 4
 
 
 def test_masks(byte_vocabulary, torn):

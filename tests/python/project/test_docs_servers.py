@@ -13,6 +13,7 @@ import pytest
 
 import interlock
 from interlock import _core
+from interlock.explain import byte_vocabulary
 from interlock.integrations import metrics
 from interlock.integrations.server_counts import Counts
 
@@ -125,16 +126,16 @@ def test_the_loop_of_the_page_goes_on_where_a_step_fails(monkeypatch: Any, capsy
     real = interlock.advance_each
 
     def failing(guides: list[Any], tokens: Any) -> bytes:
-        real([None, *guides[1:]], tokens)
+        outcomes = real([None, *guides[1:]], tokens)[1:]
         error = interlock.InternalError("guide 0 of the batch: a bug")
-        error.batch_index = 0
+        error.batch_index, error.batch_outcomes = 0, bytes([0, *outcomes])
         raise error
 
     running, failures = list(guides), dict[int, Exception]()
     monkeypatch.setattr(interlock, "advance_each", failing)
-    assert names["step"](running, failures) == [1, 1, 1, 1] and running == [None, *guides[1:]]
+    assert names["step"](running, failures) == [0, 1, 1, 1] and running == [None, *guides[1:]]
     assert failures[0].args == ("guide 0 of the batch: a bug",)
-    assert names["step"](running, failures) == [1, 1, 2, 2]
+    assert names["step"](running, failures) == [0, 1, 2, 2]
     assert [guide.num_tokens for guide in guides] == [0, 2, 2, 2]
 
 
@@ -260,3 +261,27 @@ def test_the_start_of_transformers(monkeypatch):
         setattr(made, name, type(name, (), {"from_pretrained": staticmethod(load)}))
     monkeypatch.setitem(sys.modules, "transformers", made)
     assert is_an_address(run("transformers", {}))
+
+
+def test_the_limits_that_end_running_requests_are_on_the_pages():
+    vocabulary = byte_vocabulary()
+    counts = "((((.?a){0,300}.?){0,300}b?){0,300}.?){0,300}"
+    many = "start: " + " | ".join(f'/.*a.{{{i}}}/ "x"' for i in range(25))
+    met = set()
+    for index in (
+        interlock.Index.from_regex(counts, vocabulary),
+        interlock.Index.from_json_schema({"type": "string", "pattern": f"^{counts}$"}, vocabulary),
+        interlock.Index.from_grammar(many, vocabulary, limits={"max_mask_steps": 1_000}),
+        interlock.Index.from_grammar(many, vocabulary, limits={"max_scanner_bytes": 1 << 10}),
+    ):
+        guide = index.guide()
+        with pytest.raises(interlock.LimitError) as caught:
+            guide.try_advance(ord('"'))
+            for _ in range(100):
+                guide.advance(ord("a"))
+                guide.allowed_token_ids()
+        met.add(caught.value.field)
+    assert met == {"max_state_bytes", "max_mask_steps", "max_scanner_bytes"}
+    for page in (OPERATORS, (DOCS.parent / "limits.md").read_text()):
+        told = page[page.index("Three of ") :].split("\n\n")[0]
+        assert all(f"`{field}`" in told for field in met)

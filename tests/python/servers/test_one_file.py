@@ -10,6 +10,7 @@ import re
 from pathlib import Path
 
 import interlock
+import numpy as np
 import pytest
 
 PAGE = Path(__file__).parents[3] / "docs" / "servers" / "one-file.md"
@@ -111,10 +112,11 @@ def test_a_guide_that_fails_ends_its_request_alone(monkeypatch, call, name):
         at = next((at for at, guide in enumerate(guides) if guide is not None and guide.index.kind == "regex"), None)
         if at is None or (call == "advance_each" and failed):
             return real(guides, *given)
-        if call == "advance_each":
-            real([None if number == at else guide for number, guide in enumerate(guides)], *given)
-        failed.append(at)
         error = getattr(interlock, name)("no")
+        if call == "advance_each":
+            outcomes = real([None if number == at else guide for number, guide in enumerate(guides)], *given)
+            error.batch_outcomes = outcomes
+        failed.append(at)
         error.batch_index = at
         raise error
 
@@ -129,7 +131,39 @@ def test_a_guide_that_fails_ends_its_request_alone(monkeypatch, call, name):
     assert [status for status, _, _ in found] == [200, 200, 400 if name == "LimitError" else 500, 200]
 
 
-def test_a_model_that_fails_ends_the_requests_of_its_batch_and_no_other():
+def test_outputs_that_fail_in_one_step_end_their_requests_alone():
+    # The states behind one of this pattern take too much memory, so its guides fail at a token, all at the same one.
+    hostile = {"guided_regex": "((((.?a){0,300}.?){0,300}b?){0,300}.?){0,300}", "n": 2, "temperature": 0}
+    several = []
+
+    async def use(names, engine):
+        real = interlock.advance_each
+        logits = np.full((1, names["vocabulary"].size), -9.0, np.float32)
+        logits[0, ord("a")] = 9.0
+        # All outputs take the same tokens, none ends early, and nothing else looks ahead.
+        names["model_step"] = lambda batch: np.repeat(logits, len(batch), 0)
+        names["forced_by"] = lambda guide: []
+
+        def watched(guides, tokens):
+            try:
+                return real(guides, tokens)
+            except interlock.LimitError as error:
+                several.append(len(error.batch_others))
+                raise
+
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(interlock, "advance_each", watched)
+            bodies = [{"guided_regex": "[ab]{400}", "max_tokens": 900}, hostile, hostile, {"max_tokens": 200}]
+            return await asyncio.gather(*(answered(names, engine, body) for body in bodies))
+
+    found = with_engine(use)
+    assert [status for status, _, _ in found] == [200, 400, 400, 200]
+    assert all(answer["error"]["code"] == "limit" for _, answer, _ in found[1:3])
+    assert found[1][1]["error"]["param"] == "/guided_regex"
+    assert several and several[0] >= 1
+
+
+def test_a_model_that_fails_ends_the_requests_of_its_batch_and_no_other(caplog):
     async def use(names, engine):
         real = names["model_step"]
 
@@ -143,6 +177,18 @@ def test_a_model_that_fails_ends_the_requests_of_its_batch_and_no_other():
 
     (first, second) = with_engine(use)
     assert first[:2][0] == 500 and "device" not in json.dumps(first[1]) and second[0] == 200
+    assert "no memory on the device" in caplog.text  # The client is not told, so the log is.
+
+
+def test_a_server_with_too_much_to_do_says_so(monkeypatch):
+    async def use(names, engine):
+        with monkeypatch.context() as patched:
+            patched.setattr(type(engine.compiler), "num_waiting", names["MOST_WAITING"])
+            busy = await answered(names, engine, {"guided_choice": ["yes"]})
+        return busy, await answered(names, engine, {"guided_choice": ["yes"]})
+
+    busy, later = with_engine(use)
+    assert busy[0] == 503 and "busy" in busy[1]["error"]["message"] and later[0] == 200
 
 
 def test_a_client_that_goes_frees_its_rows():

@@ -227,6 +227,22 @@ def test_structured_outputs_are_an_object(value, kind):
         request_kind(asked)
 
 
+def test_the_pattern_of_blanks_beside_guided_json_has_another_name(byte_vocabulary):
+    for body, way in (
+        (
+            {"whitespace_pattern": " ?", "guided_json": {}},
+            'beside "guided_json" this is called "guided_whitespace_pattern"',
+        ),
+        ({"whitespace_pattern": " ?", "structured_outputs": {"json": {}}}, 'write it into "structured_outputs"'),
+        ({"whitespace_pattern": " ?"}, 'write it into "structured_outputs"'),
+    ):
+        with pytest.raises(RequestError, match=f"^at /whitespace_pattern: {way}"):
+            interlock.tools.format_of_request(body)
+    named = {"guided_json": {"type": "array"}, "guided_whitespace_pattern": " ?"}
+    guide = interlock.Index.from_response_format(interlock.tools.format_of_request(named), byte_vocabulary).guide()
+    assert guide.advance_many(b"[ ]") == 3
+
+
 def test_structured_outputs_beside_another_constraint_are_two():
     with pytest.raises(RequestError, match="structured_outputs and regex are given at once"):
         request_kind({"structured_outputs": {"json": SCHEMA}, "regex": "a"})

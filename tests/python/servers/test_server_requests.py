@@ -137,9 +137,9 @@ def test_a_guide_that_fails_at_its_token_costs_its_request_alone(page, monkeypat
     real = interlock.advance_each
 
     def failing(guides, tokens):
-        real([None, *guides[1:]], tokens)
+        outcomes = real([None, *guides[1:]], tokens)[1:]
         error = getattr(interlock, name)("guide 0 of the batch: no")
-        error.batch_index = 0
+        error.batch_index, error.batch_outcomes = 0, bytes([0, *outcomes])
         raise error
 
     monkeypatch.setattr(interlock, "advance_each", failing)

@@ -273,4 +273,4 @@ def test_a_guide_that_fails_ends_its_request_and_no_other(backend, sglang, caplo
     assert "a request ends: guide 0 of the batch: steps of the masks of a grammar" in caplog.text
     assert not hostile.is_terminated()
     with pytest.raises(ValueError, match="max_mask_steps"):
-        hostile.accept_token(byte("a"))
+        hostile.accept_token(*byte("a"))

@@ -14,6 +14,7 @@ import pytest
 
 import interlock
 from interlock.explain import byte_vocabulary
+from interlock.integrations.server_counts import counts
 from interlock.integrations.sglang._options import Options
 from interlock.serving import RequestCompiler, compile_pool, known_sources
 
@@ -60,6 +61,33 @@ async def until(condition):
 
 def threads_of_compilers():
     return {thread for thread in threading.enumerate() if thread.name.startswith("interlock-compile")}
+
+
+def test_a_server_sees_how_many_compiles_wait_and_run(monkeypatch):
+    def gauge(state):
+        counts().registry.snapshot()
+        return counts().compiles.value(state)
+
+    async def main():
+        compiler = RequestCompiler(VOCABULARY, seconds=None, compile_threads=1)
+        monkeypatch.setattr(compile_pool, "_POOLS", [compiler._pool])  # Those of other tests may not be gone yet.
+        assert (compiler.num_waiting, compiler.num_running) == (0, 0)
+        # In the last lane nothing is held up for a moment alone.
+        tasks = [asyncio.create_task(compiler.compile_async(slow(number, **MANY))) for number in range(5)]
+        await until(lambda: compiler.num_waiting == 4)
+        assert compiler.num_running == 1 and (gauge("waiting"), gauge("running")) == (4, 1)
+        tasks[4].cancel()
+        await until(lambda: compiler.num_waiting == 3)
+        tasks[0].cancel()  # Its thread ends soon, and the next one begins.
+        await until(lambda: compiler.num_waiting == 2 and compiler.num_running == 1)
+        may_end.set()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await until(lambda: compiler.num_running == 0)
+        assert compiler.num_waiting == 0 and (gauge("waiting"), gauge("running")) == (0, 0)
+        compiler.close()
+
+    with slow_compiles(monkeypatch) as (_begun, may_end):
+        asyncio.run(main())
 
 
 def test_slow_sources_do_not_hold_up_quick_ones(monkeypatch):

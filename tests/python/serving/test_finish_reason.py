@@ -1,4 +1,6 @@
-"""``finish_reason`` of ``interlock.serving.Reply``: whether an output ended by itself or its budget ended it."""
+"""``finish_reason`` of ``interlock.serving.Reply``: whether an output is whole. ``was_cut_by_budget``: whether its
+budget may have shortened it.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +19,8 @@ SCHEMA = {"type": "json_schema", "json_schema": {"name": "note", "schema": NOTE}
 TOOL = {"name": "save", "parameters": NOTE}
 
 
-def finished(body, text, **options):
-    """The output that ``text`` begins, which the guide ends where the budget says so, and its reason at the end."""
+def ended(body, text, **options):
+    """The output that ``text`` begins, which the guide ends where the budget says so, and its reply at the end."""
     compiler = RequestCompiler(byte_vocabulary(), format="hermes", **options)
     request = compiler.compile(body)
     reply = request.reply()
@@ -31,7 +33,19 @@ def finished(body, text, **options):
         tokens.append(token)
         reply.deltas([token])
     assert reply.choice()["finish_reason"] == reply.finish_reason
-    return interlock.Vocabulary.decode(byte_vocabulary(), tokens).decode(), reply.finish_reason
+    return interlock.Vocabulary.decode(byte_vocabulary(), tokens).decode(), reply
+
+
+def finished(body, text, **options):
+    """The output, and why it ended."""
+    output, reply = ended(body, text, **options)
+    return output, reply.finish_reason
+
+
+def cut(body, text, **options):
+    """The output, why it ended, and whether its budget may have shortened it."""
+    output, reply = ended(body, text, **options)
+    return output, reply.finish_reason, reply.was_cut_by_budget()
 
 
 def test_a_text_beside_tools():
@@ -44,10 +58,10 @@ def test_a_string_in_json():
     body = {"response_format": SCHEMA}
     whole = '{"note":"abc"}'
     # The stop token is one, and one more character would have had room, so the model ended the string.
-    assert finished(body | {"max_tokens": len(whole) + 2}, whole) == (whole, "stop")
+    assert cut(body | {"max_tokens": len(whole) + 2}, whole) == (whole, "stop", False)
     # Without that one nobody knows whether the model would have ended it.
-    assert finished(body | {"max_tokens": len(whole) + 1}, whole) == (whole, "length")
-    assert finished(body | {"max_tokens": len(whole)}, whole) == ('{"note":"ab"}', "length")
+    assert cut(body | {"max_tokens": len(whole) + 1}, whole) == (whole, "stop", True)
+    assert cut(body | {"max_tokens": len(whole)}, whole) == ('{"note":"ab"}', "stop", True)
 
 
 def test_json_that_could_not_go_on():
@@ -75,27 +89,78 @@ def test_reasoning_that_its_own_bound_ends_is_no_cut():
 def test_arguments_of_a_call():
     call = '<tool_call>\n{"name": "save", "arguments": {"note":"abc"}}\n</tool_call>'
     body = {"tools": [TOOL], "tool_choice": "required", "parallel_tool_calls": False}
-    assert finished(body | {"max_tokens": len(call) + 2}, call) == (call, "tool_calls")
-    assert finished(body | {"max_tokens": len(call)}, call)[1] == "length"
+    assert cut(body | {"max_tokens": len(call) + 2}, call) == (call, "tool_calls", False)
+    # A client of OpenAI's interface takes "length" for a call that is not whole.
+    assert cut(body | {"max_tokens": len(call) + 1}, call) == (call, "tool_calls", True)
+    assert cut(body | {"max_tokens": len(call)}, call)[1:] == ("tool_calls", True)
 
 
 def test_a_whole_call_behind_which_no_other_has_room():
     call = '<tool_call>\n{"name": "save", "arguments": {"note":"abc"}}\n</tool_call>'
     body = {"tools": [TOOL], "tool_choice": "required"}
     for room in (2, 9):
-        assert finished(body | {"max_tokens": len(call) + room}, call) == (call, "tool_calls")
+        assert cut(body | {"max_tokens": len(call) + room}, call) == (call, "tool_calls", False)
+
+
+def test_no_mask_is_made_for_the_reason(monkeypatch):
+    call = '<tool_call>\n{"name": "save", "arguments": {"note":"abc"}}\n</tool_call>'
+    for body, text in (
+        ({"tools": [TOOL], "max_tokens": len(call) + 1}, call),
+        ({"tools": [TOOL], "max_tokens": 8}, "Well, no."),
+        ({"guided_regex": "[ab]+", "max_tokens": 4}, "abab"),
+    ):
+        request = RequestCompiler(byte_vocabulary(), format="hermes").compile(body)
+        reply = request.reply()
+        taken = request.guide.advance_many([*text.encode(), END])
+        if not request.guide.is_terminated:
+            request.guide.advance(END)
+        reply.deltas(request.guide.tokens)
+        before = interlock.stats()["masks"]
+        assert taken and reply.finish_reason == reply.choice()["finish_reason"] is not None
+        assert interlock.stats()["masks"] == before
+        assert reply.was_cut_by_budget() and interlock.stats()["masks"] > before
+
+
+def test_an_output_that_is_closed_where_only_its_end_may_follow_is_whole():
+    # Where the guide's budget has no token for the end, a server ends the output itself.
+    for body, text, reason in (
+        ({"guided_json": {"const": [1]}}, b"[1]", "stop"),
+        ({"guided_json": {"const": [1]}}, b"[1", "length"),
+        ({"tools": [TOOL], "tool_choice": "none"}, b"Wel", "length"),
+        ({"guided_regex": "[a-z]+"}, b"wel", "stop"),
+        ({"guided_regex": "[a-z]+"}, b"we", "length"),
+    ):
+        request = RequestCompiler(byte_vocabulary(), format="hermes", stop_tokens=0).compile(body | {"max_tokens": 3})
+        reply = request.reply()
+        assert request.guide.advance_many(text) == len(text)
+        reply.deltas(text)
+        assert not reply.was_cut_by_budget() and reply.finish_reason is None
+        reply.close()
+        assert reply.finish_reason == reason, (body, text)
+
+
+def test_a_reply_of_a_guide_that_failed_has_a_reason():
+    many = "start: " + " | ".join(f'/.*a.{{{i}}}/ "x"' for i in range(25))
+    request = RequestCompiler(byte_vocabulary(), limits={"max_mask_steps": 1_000}).compile({"guided_grammar": many})
+    reply = request.reply()
+    request.guide.advance(97)
+    reply.deltas(b"a")
+    with pytest.raises(interlock.LimitError):
+        request.guide.allowed_token_ids()
+    reply.close()
+    assert (reply.finish_reason, reply.choice()["message"]["content"]) == ("length", "a")
 
 
 def test_stop_tokens_of_the_client():
     request = RequestCompiler(byte_vocabulary()).compile(
         {"guided_regex": "[ab]+", "max_tokens": 4, "stop_token_ids": [10]}
     )
-    for text, reason in ((b"ab\n", "stop"), (b"aba\n", "length")):
+    for text, was_cut in ((b"ab\n", False), (b"aba\n", True)):
         guide = request.guide.fork()
         reply = request.reply(guide)
         assert guide.advance_many(text) == len(text)
         reply.deltas(text)
-        assert reply.finish_reason == reason
+        assert (reply.finish_reason, reply.was_cut_by_budget()) == ("stop", was_cut)
 
 
 def test_tokens_that_the_guide_did_not_take_are_refused():
@@ -193,3 +258,13 @@ def test_there_is_no_reason_before_the_end(body, text):
         request.guide.advance(END)
     reply.deltas([END])
     assert reply.finish_reason == "stop" == reply.choice()["finish_reason"]
+
+
+def test_tokens_of_a_text_from_outside_are_none_of_the_budget():
+    request = RequestCompiler(byte_vocabulary(), format="hermes").compile({"tools": [TOOL], "max_tokens": 8})
+    reply = request.reply()
+    request.guide.force("Well, then. ")
+    before = list(b"Well, then. ")
+    assert request.guide.advance_many([*before, *b"No.", END]) == len(before) + 4
+    reply.deltas(request.guide.tokens)
+    assert reply.finish_reason == "stop"

@@ -248,11 +248,21 @@ class BudgetChecks:
             raise error
 
     def finish_reason(
-        self, index: Guided, tokens: Sequence[int], max_tokens: int, room: ContextRoom | None = None
+        self,
+        index: Guided,
+        tokens: Sequence[int],
+        max_tokens: int,
+        room: ContextRoom | None = None,
+        *,
+        is_text: bool | None = None,
     ) -> Literal["stop", "length"]:
-        """Why an output ended: ``"length"`` where the budget ended it or decided how it went on, else ``"stop"``."""
+        """Why an output ended: ``"length"`` for text without a form that used up its tokens, and ``"stop"`` for all
+        others: they are whole, and warnings say which of them the budget may have shortened. ``is_text`` says of the
+        output, in the place of its index, whether it ends in such a text.
+        """
         most = max_tokens if room is None else room.left
-        return "length" if has_budget_cut(index, tokens, most, lambda: self._number_end.first_bytes) else "stop"
+        has_no_form = is_free_text(index) if is_text is None else is_text
+        return "length" if has_no_form and len(tokens) >= most else "stop"
 
     def context_room(self, prompt: int, max_tokens: int) -> ContextRoom | None:
         """What the context leaves behind a prompt of so many tokens, where that is the budget of a call instead of

@@ -51,8 +51,8 @@ class Completion(Generic[T]):
     """The log-probability of each token, where the backend was asked for it: ``logprobs=True`` with OpenAI's
     interface, ``logprobs=0`` with vLLM. A model in this process says it in ``gen.trace``."""
     finish_reason: str | None
-    """``"stop"``, or ``"length"`` where the budget ended the output or decided how it went on. A server may have other
-    words."""
+    """``"stop"``, or ``"length"`` where a text without a form used up its tokens: every other output is whole, and a
+    ``TightBudgetWarning`` says where its budget may have shortened it. A server may have other words."""
 
 
 class Written(str):

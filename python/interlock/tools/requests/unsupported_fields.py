@@ -24,6 +24,7 @@ _TOOLS = 'write "tools": [{"type": "function", "function": …}]'
 _ANY_OBJECT = 'write "response_format": {"type": "json_object"}'
 _OF_TRT = f'this is TensorRT-LLM\'s field: {_SCHEMA}, or "structured_outputs" with "regex" or "grammar"'
 _BESIDE_JSON = 'write it into "structured_outputs", beside "json"'
+_BESIDE_GUIDED = 'beside "guided_json" this is called "guided_whitespace_pattern"'
 _ELSEWHERE = {
     "format": f"this is Ollama's field: {_SCHEMA}",
     "output_format": f"this is Anthropic's field: {_SCHEMA}",
@@ -115,6 +116,8 @@ def _refuse_foreign(body: Mapping[Any, Any], known: Iterable[str], place: str) -
         if not _asks(plain, value):
             continue
         if plain in _ELSEWHERE and value not in _NOTHING.get(plain, ()):
+            if plain == "whitespace_pattern" and body.get("guided_json") is not None:
+                raise RequestError(_BESIDE_GUIDED, pointer)
             raise RequestError(_ELSEWHERE[plain], pointer)
         if plain in _CONFIGS and isinstance(value, Mapping):
             _check_number(value, pointer)

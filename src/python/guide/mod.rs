@@ -3,6 +3,8 @@
 //! A guide sits behind a mutex that is only ever tried: a guide is one request's cursor, so two threads that use it
 //! at once have a bug, and get an error instead of waiting or of corrupting the cursor.
 
+mod slot;
+
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
@@ -24,6 +26,8 @@ use crate::python::runtime::fork::without_gil;
 use crate::python::runtime::process_caches;
 use crate::vocab::Vocabulary;
 
+pub(super) use slot::Slot;
+
 /// What is said of an integer that is negative or too large for a token id.
 fn not_an_id(index: &PyIndex, id: TokenId<'_, '_>) -> String {
     format!("no token has the id {}: ids lie from 0 to {}", id.given(), index.core().vocabulary().size() - 1)
@@ -31,85 +35,6 @@ fn not_an_id(index: &PyIndex, id: TokenId<'_, '_>) -> String {
 
 /// Characters of a guide's text that `repr` shows at most.
 const SHOWN: usize = 40;
-
-/// A guide, and whether a panic left it in doubt.
-pub struct Slot {
-    pub(super) guide: Guide,
-    pub broken: bool,
-}
-
-impl Slot {
-    /// Step the guide: with the GIL held, which takes less than releasing it, unless the step may take long.
-    #[inline]
-    pub(super) fn step<T: Send>(&mut self, py: Python<'_>, work: impl FnOnce(&mut Guide) -> T + Send) -> PyResult<T> {
-        let outcome = self.try_step(py, work);
-        self.settle(py, outcome)
-    }
-
-    /// What `step` does, with a panic as it is: `settle` has to be told of it.
-    #[inline]
-    pub(super) fn try_step<T: Send>(
-        &mut self,
-        py: Python<'_>,
-        work: impl FnOnce(&mut Guide) -> T + Send,
-    ) -> std::thread::Result<T> {
-        if self.guide.may_step_long() {
-            return without_gil(py, || work(&mut self.guide));
-        }
-        catch_unwind(AssertUnwindSafe(|| work(&mut self.guide)))
-    }
-
-    /// Run `work` on the guide without the GIL.
-    pub(super) fn detached<T: Send>(
-        &mut self,
-        py: Python<'_>,
-        work: impl FnOnce(&mut Slot) -> T + Send,
-    ) -> PyResult<T> {
-        let outcome = without_gil(py, || work(self));
-        self.settle(py, outcome)
-    }
-
-    /// What work on the guide answered, unless it panicked or found the index's file damaged.
-    pub(super) fn settle<T>(&mut self, py: Python<'_>, outcome: std::thread::Result<T>) -> PyResult<T> {
-        self.settle_saying(py, outcome, str::to_owned)
-    }
-
-    /// What `settle` answers, with what `say` makes of the messages of its errors.
-    pub(super) fn settle_saying<T>(
-        &mut self,
-        py: Python<'_>,
-        outcome: std::thread::Result<T>,
-        say: impl Fn(&str) -> String,
-    ) -> PyResult<T> {
-        let answer = outcome.map_err(|panic| {
-            self.broken = true;
-            internal(py, &say(&panic_message(&*panic)))
-        })?;
-        self.sound_saying(py, say)?;
-        Ok(answer)
-    }
-
-    /// Refuse to go on with a guide that a panic left in doubt.
-    pub fn check(&self, py: Python<'_>) -> PyResult<()> {
-        if self.broken {
-            return Err(internal(py, "this guide was in use when another bug struck"));
-        }
-        self.sound(py)
-    }
-
-    /// Refuse the answer of a guide whose index turned out to come from a damaged file.
-    pub fn sound(&self, py: Python<'_>) -> PyResult<()> {
-        self.sound_saying(py, str::to_owned)
-    }
-
-    /// What `sound` refuses, with what `say` makes of the message.
-    pub(super) fn sound_saying(&self, py: Python<'_>, say: impl Fn(&str) -> String) -> PyResult<()> {
-        self.guide.failure().map_or(Ok(()), |error| {
-            let message = say(error.message());
-            Err(to_exception(py, &error.clone().saying(message)))
-        })
-    }
-}
 
 /// One request's cursor over an index.
 ///
@@ -158,9 +83,7 @@ impl PyGuide {
     }
 
     fn lock<'a>(&'a self, py: Python<'_>) -> PyResult<MutexGuard<'a, Slot>> {
-        let Some(slot) = self.try_slot() else {
-            return Err(busy(py, "this guide is in use by another thread; fork it, or give each thread its own"));
-        };
+        let slot = self.try_slot().ok_or_else(|| busy_guide(py))?;
         slot.check(py)?;
         Ok(slot)
     }
@@ -171,6 +94,12 @@ impl PyGuide {
         let mut slot = self.lock(py)?;
         let outcome = catch_unwind(AssertUnwindSafe(|| work(&mut slot.guide)));
         slot.settle(py, outcome)
+    }
+
+    /// Read what is known of the guide, though it failed.
+    fn read<T>(&self, py: Python<'_>, look: impl FnOnce(&Guide) -> T) -> PyResult<T> {
+        let slot = self.try_slot().ok_or_else(|| busy_guide(py))?;
+        catch_unwind(AssertUnwindSafe(|| look(&slot.guide))).map_err(|panic| internal(py, &panic_message(&*panic)))
     }
 
     /// Fill one row that is wide enough. What is known takes less than releasing the GIL and taking it again.
@@ -196,6 +125,10 @@ impl PyGuide {
     ) -> PyResult<T> {
         self.lock(py)?.detached(py, work)
     }
+}
+
+fn busy_guide(py: Python<'_>) -> PyErr {
+    busy(py, "this guide is in use by another thread; fork it, or give each thread its own")
 }
 
 /// A core result as a Python one.
@@ -304,16 +237,16 @@ impl PyGuide {
         slot.detached(py, |slot| slot.guide.must_stop())
     }
 
-    /// Whether a stop token was taken.
+    /// Whether a stop token was taken. A guide that failed still answers.
     #[getter]
     fn is_terminated(&self, py: Python<'_>) -> PyResult<bool> {
-        self.with(py, |guide| guide.is_terminated())
+        self.read(py, Guide::is_terminated)
     }
 
-    /// How many tokens were taken, a stop token included.
+    /// How many tokens were taken, a stop token included. A guide that failed still answers: with those until then.
     #[getter]
     fn num_tokens(&self, py: Python<'_>) -> PyResult<usize> {
-        self.with(py, |guide| guide.num_tokens())
+        self.read(py, Guide::num_tokens)
     }
 
     /// About how many bytes this guide holds, most of them for rolling back (see ``Limits.max_guide_bytes``). Forks
@@ -323,10 +256,10 @@ impl PyGuide {
         self.with(py, |guide| guide.memory_bytes())
     }
 
-    /// The tokens that were taken.
+    /// The tokens that were taken. A guide that failed still answers: with those until then.
     #[getter]
     fn tokens(&self, py: Python<'_>) -> PyResult<Vec<u32>> {
-        self.with(py, |guide| guide.tokens())
+        self.read(py, Guide::tokens)
     }
 
     /// The state as a hashable value. Guides of one index in equal states allow the same continuations, as far as these
@@ -443,7 +376,8 @@ impl PyGuide {
 
     /// How many tokens were taken, and the end of what they spell.
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        let (tokens, ended) = self.with(py, |guide| (guide.tokens(), guide.is_terminated()))?;
+        let seen = |guide: &Guide| (guide.tokens(), guide.is_terminated(), guide.failure().is_some());
+        let (tokens, ended, failed) = self.read(py, seen)?;
         let core = self.index.get().core();
         let spelled = |id: &u32| core.vocabulary().spelling(*id).unwrap_or_default().to_vec();
         // A token is mostly several bytes, and few of them have none.
@@ -455,7 +389,13 @@ impl PyGuide {
         let shown: String = text.chars().skip(skipped).collect();
         let dots = if all { "" } else { "..." };
         let count = counted(tokens.len() as u64, "token");
-        let end = if ended { ", terminated" } else { "" };
+        let end = if ended {
+            ", terminated"
+        } else if failed {
+            ", failed"
+        } else {
+            ""
+        };
         Ok(format!("<interlock.Guide after {count}, text {dots}{shown:?}{end}>"))
     }
 

@@ -1,0 +1,92 @@
+//! What stands behind the mutex of an `interlock.Guide`: the guide, and whether it may still be used.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use pyo3::prelude::*;
+
+use crate::guide::Guide;
+use crate::python::errors::{internal, panic_message, to_exception};
+use crate::python::runtime::fork::without_gil;
+
+/// A guide, and whether a panic left it in doubt.
+pub struct Slot {
+    pub(in crate::python) guide: Guide,
+    pub broken: bool,
+}
+
+impl Slot {
+    /// Step the guide: with the GIL held, which takes less than releasing it, unless the step may take long.
+    #[inline]
+    pub(in crate::python) fn step<T: Send>(
+        &mut self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut Guide) -> T + Send,
+    ) -> PyResult<T> {
+        let outcome = self.try_step(py, work);
+        self.settle(py, outcome)
+    }
+
+    /// What `step` does, with a panic as it is: `settle` has to be told of it.
+    #[inline]
+    pub(in crate::python) fn try_step<T: Send>(
+        &mut self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut Guide) -> T + Send,
+    ) -> std::thread::Result<T> {
+        if self.guide.may_step_long() {
+            return without_gil(py, || work(&mut self.guide));
+        }
+        catch_unwind(AssertUnwindSafe(|| work(&mut self.guide)))
+    }
+
+    /// Run `work` on the guide without the GIL.
+    pub(in crate::python) fn detached<T: Send>(
+        &mut self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut Slot) -> T + Send,
+    ) -> PyResult<T> {
+        let outcome = without_gil(py, || work(self));
+        self.settle(py, outcome)
+    }
+
+    /// What work on the guide answered, unless it panicked or found the index's file damaged.
+    pub(in crate::python) fn settle<T>(&mut self, py: Python<'_>, outcome: std::thread::Result<T>) -> PyResult<T> {
+        self.settle_saying(py, outcome, str::to_owned)
+    }
+
+    /// What `settle` answers, with what `say` makes of the messages of its errors.
+    pub(in crate::python) fn settle_saying<T>(
+        &mut self,
+        py: Python<'_>,
+        outcome: std::thread::Result<T>,
+        say: impl Fn(&str) -> String,
+    ) -> PyResult<T> {
+        let answer = outcome.map_err(|panic| {
+            self.broken = true;
+            internal(py, &say(&panic_message(&*panic)))
+        })?;
+        self.sound_saying(py, say)?;
+        Ok(answer)
+    }
+
+    /// Refuse to go on with a guide that a panic left in doubt.
+    pub fn check(&self, py: Python<'_>) -> PyResult<()> {
+        if self.broken {
+            return Err(internal(py, "this guide was in use when another bug struck"));
+        }
+        self.sound(py)
+    }
+
+    /// Refuse the answer of a guide whose index turned out to come from a damaged file.
+    pub fn sound(&self, py: Python<'_>) -> PyResult<()> {
+        self.sound_saying(py, str::to_owned)
+    }
+
+    /// What `sound` refuses, with what `say` makes of the message.
+    pub(in crate::python) fn sound_saying(&self, py: Python<'_>, say: impl Fn(&str) -> String) -> PyResult<()> {
+        self.guide.failure().map_or(Ok(()), |error| {
+            let message = say(error.message());
+            Err(to_exception(py, &error.clone().saying(message)))
+        })
+    }
+}
