@@ -1023,8 +1023,7 @@ class Guide:
 
     @property
     def num_tokens(self) -> int:
-        """How many tokens were taken, a stop token included. A guide that failed still answers: with those until then.
-        """
+        """How many tokens were taken, a stop token included. Of a guide that failed, those until then."""
 
     @property
     def memory_bytes(self) -> int:

@@ -113,7 +113,7 @@ class CompiledRequest:
 
         >>> import interlock
         >>> from interlock.explain import byte_vocabulary
-        >>> many = "start: " + " | ".join(f'/.*a.{{{i}}}/ "x"' for i in range(25))
+        >>> many = "start: " + " | ".join(f'/.*a.{{{i}}}/ "x"' for i in range(14))
         >>> from interlock.serving import RequestCompiler
         >>> compiler = RequestCompiler(byte_vocabulary(), limits={"max_mask_steps": 1_000})
         >>> request = compiler.compile({"guided_grammar": many})

@@ -297,8 +297,9 @@ mod tests {
         remove(&mut of, FIRST_RULE, FIRST_RULE, &[]);
         let (again, _) = cycles(&of, FIRST_RULE);
         assert!(again.iter().all(|members| members.len() == 1), "{of:?}");
-        let own = |rule: usize| move |parts: &Box<[Symbol]>| parts.last() == Some(&(FIRST_RULE + rule as u32));
-        assert!((0..of.len()).all(|rule| !of[rule].iter().any(own(rule))), "{of:?}");
+        for (rule, alternatives) in (FIRST_RULE..).zip(&of) {
+            assert!(alternatives.iter().all(|parts| parts.last() != Some(&rule)), "{of:?}");
+        }
     }
 
     #[test]

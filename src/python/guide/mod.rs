@@ -243,7 +243,7 @@ impl PyGuide {
         self.read(py, Guide::is_terminated)
     }
 
-    /// How many tokens were taken, a stop token included. A guide that failed still answers: with those until then.
+    /// How many tokens were taken, a stop token included. Of a guide that failed, those until then.
     #[getter]
     fn num_tokens(&self, py: Python<'_>) -> PyResult<usize> {
         self.read(py, Guide::num_tokens)

@@ -39,7 +39,7 @@ HOSTILE = [
     *({"response_format": {"type": "json"}, "guided_json": True}, {"response_format": {"type": "xml"}}, {"format": {}}),
     *({"stream": "yes"}, {"stop_token_ids": [-1]}, {"stop_token_ids": [10**30]}, {"min_tokens": -5}, {"best_of": 5}),
     *({"guided_regex": "\ud800"}, {"guided_json": {"pattern": "(", "type": "string"}}, {"guided_choice": ["\ud800"]}),
-    {"guided_grammar": "start: " + " | ".join(f'/.*a.{{{number}}}/ "x"' for number in range(25))},
+    {"guided_grammar": "start: " + " | ".join(f'/.*a.{{{number}}}/ "x"' for number in range(14))},
 ]
 
 

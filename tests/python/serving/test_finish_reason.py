@@ -140,7 +140,7 @@ def test_an_output_that_is_closed_where_only_its_end_may_follow_is_whole():
 
 
 def test_a_reply_of_a_guide_that_failed_has_a_reason():
-    many = "start: " + " | ".join(f'/.*a.{{{i}}}/ "x"' for i in range(25))
+    many = "start: " + " | ".join(f'/.*a.{{{i}}}/ "x"' for i in range(14))
     request = RequestCompiler(byte_vocabulary(), limits={"max_mask_steps": 1_000}).compile({"guided_grammar": many})
     reply = request.reply()
     request.guide.advance(97)
