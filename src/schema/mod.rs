@@ -34,6 +34,7 @@ mod text_tests;
 mod uri;
 
 pub(crate) use crate::schema::contradicting_pairs::named_contradiction;
+#[cfg(feature = "python")]
 pub(crate) use crate::schema::drafts::metaschema;
 pub use crate::schema::lower::{lower, lower_within, standard};
 pub use crate::schema::options::{Formats, OnUnsupported, PropertyOrder, SchemaOptions, Spelling, Whitespace};

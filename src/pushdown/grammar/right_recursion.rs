@@ -8,8 +8,8 @@
 //! from which texts begin and each rule `B` of its cycle, a new nonterminal `P` derives the edges of all ways from `A`
 //! to `B`:
 //!
-//! * `P` of `B` becomes `x` for each alternative `x B` of `A`, and `Q x` for each alternative `x B` of `C`, where `Q` is
-//!   the nonterminal of `C`.
+//! * `P` of `B` becomes `x` for each alternative `x B` of `A`, and `Q x` for each alternative `x B` of `C`. `Q` is the
+//!   nonterminal of `C`.
 //! * `A` becomes an end of its own, and for each `B` its `P` with an end of `B`. The *ends* of a rule are its
 //!   alternatives that go on with no rule of the cycle.
 //!

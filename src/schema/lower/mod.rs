@@ -10,6 +10,7 @@
 //! ```
 
 mod array;
+mod constants;
 mod context;
 mod disjoint;
 mod distribute;

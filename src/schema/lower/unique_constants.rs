@@ -4,17 +4,12 @@
 //! it is not. And where an element can only be one of a few scalars, "two elements are equal" (the negation of
 //! `uniqueItems`) means that one of these values is there twice, which is a count as `contains` makes it.
 
-use std::collections::BTreeMap;
-
-use rustc_hash::FxHashMap;
-
-use crate::json::decimal::Decimal;
 use crate::schema::lower::array::{ArrayFacts, CountedMatches};
+use crate::schema::lower::constants::{Constant, ConstantId};
 use crate::schema::lower::context::{Lit, LoweringContext};
 use crate::schema::lower::node::{EnumValues, FALSE, Scalar, SchemaNode, SchemaNodeId};
 use crate::schema::model::Types;
 use crate::schema::name_table::Name;
-use crate::util::seeded_hash::SeededMap;
 
 /// Positions that are compared with one another.
 const MAX_POSITIONS: u64 = 256;
@@ -34,47 +29,6 @@ pub(super) enum ConstantElements {
     Differ,
     /// It depends on what is written.
     Open,
-}
-
-/// The number of a value: equal values have the same.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct ConstantId(u32);
-
-/// A value that a schema accepts alone. What is inside of it is a number each, so that a value takes no more memory than
-/// the schema that says it, however often a part of it is named.
-#[derive(Clone, PartialEq, Eq, Hash)]
-enum Constant {
-    Null,
-    Bool(bool),
-    Number(Decimal),
-    Word(Name),
-    Array(Vec<ConstantId>),
-    Object(BTreeMap<Name, ConstantId>),
-}
-
-impl From<&Scalar> for Constant {
-    fn from(scalar: &Scalar) -> Constant {
-        match scalar {
-            Scalar::Null => Constant::Null,
-            Scalar::Bool(b) => Constant::Bool(*b),
-            Scalar::Number(n) => Constant::Number(n.clone()),
-            Scalar::Word(name) => Constant::Word(*name),
-        }
-    }
-}
-
-/// All values that schemas accept alone.
-#[derive(Default)]
-pub(super) struct Constants {
-    ids: SeededMap<Constant, ConstantId>,
-    of_node: FxHashMap<SchemaNodeId, ConstantId>,
-}
-
-impl Constants {
-    fn id(&mut self, constant: Constant) -> ConstantId {
-        let next = ConstantId(self.ids.len() as u32);
-        *self.ids.entry(constant).or_insert(next)
-    }
 }
 
 impl LoweringContext<'_, '_> {
