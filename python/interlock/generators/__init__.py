@@ -282,6 +282,10 @@ def _generator_of(model: Any, tokenizer: Any) -> Generator:
         return known[1].of_model(model)
     roots = {kind.__module__.partition(".")[0] for kind in type(model).__mro__}
     made: Generator
+    if isinstance(model, str) and (" " in model or isinstance(tokenizer, type)):
+        raise ArgumentError(
+            f"the model comes first, and {quoted(model)} is a text: generate(model, tokenizer, prompt, output_type)"
+        )
     if isinstance(model, str):
         raise ArgumentError(
             f"{quoted(model)} is a name: load the model, AutoModelForCausalLM.from_pretrained({quoted(model)})"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import Any, Literal, TypeVar, Unpack, overload
+from typing import Any, Literal, Self, TypeVar, Unpack, overload
 
 from interlock._core import ArgumentError, Vocabulary
 from interlock.generators.awaited_calls import AwaitedCalls
@@ -57,6 +57,14 @@ class Generator(AwaitedCalls, PreparedCalls, PublicNames, ABC):
 
     Made by ``from_transformers``, ``from_llama_cpp``, ``from_mlx_lm``, ``from_vllm`` and ``from_openai``.
     """
+
+    def __new__(cls, *_: Any, **__: Any) -> Self:
+        if cls is Generator:
+            raise TypeError(
+                "a Generator is made of a model: gen = interlock.from_transformers(model, tokenizer), or "
+                "from_llama_cpp, from_mlx_lm, from_vllm, from_openai; then gen(prompt, output_type)"
+            )
+        return super().__new__(cls)
 
     #: The attribute that is the model.
     holds_model_as = "model"

@@ -127,7 +127,8 @@ def answer_with_tools(
         repeated.keep(zip(calls, (call for call, _ in made)))
         done += made
         messages += chat.turns(calls, [returned for _, returned in made], text, raw)
-        choice = "auto"
+        # A model that only says again what it said would do so in every turn to come.
+        choice = "none" if all(earlier) else "auto"
     messages.append({"role": "assistant", "content": text})
     return ToolAnswer(text, done, messages, gen.finish_reason(begun, written, max_tokens, room, is_text=True))
 

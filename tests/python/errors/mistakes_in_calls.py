@@ -149,6 +149,14 @@ CONSTRAINTS = [
 
 GENERATORS = [
     ("interlock.generate('gpt2', None, 'hi', User)", Argument, "'gpt2' is a name .. from_pretrained('gpt2')"),
+    (
+        "interlock.generate('Make up a user.', User, object(), None)",
+        Argument,
+        "the model comes first .. generate(model, tokenizer, prompt, output_type)",
+    ),
+    ("interlock.Generator(object(), User)", TypeError, "made of a model .. from_transformers(model, tokenizer)"),
+    ("gen(np.arange(3), User)", Argument, "token ids are not taken .. tokenizer.decode(ids)"),
+    ("gen('hi', regex='[0-9]+')", Argument, "'regex' has another name here: pass re.compile(...) as the output_type"),
     ("interlock.generate(object(), None, 'hi')", Argument, "is no model .. model, tokenizer, prompt, output type"),
     (
         "interlock.from_llama_cpp('model.gguf')",

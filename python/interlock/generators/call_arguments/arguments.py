@@ -63,10 +63,11 @@ OTHER_NAMES = {
     "type": "output_type",
     "schema": "output_type",
     "json_schema": "output_type",
-    "regex": "output_type",
+    "regex": "re.compile(...) as the output_type",
+    "pattern": "re.compile(...) as the output_type",
     "choices": "output_type",
     "guided_json": "output_type",
-    "guided_regex": "output_type",
+    "guided_regex": "re.compile(...) as the output_type",
     "guided_choice": "output_type",
     "temp": "temperature",
     "messages": "prompt",
@@ -255,6 +256,11 @@ def is_batch(prompt: Any) -> bool:
     if isinstance(prompt, Mapping) and "role" in prompt:
         raise ArgumentError("a chat is a list of messages, and this is a single one: write it in brackets, [message]")
     if isinstance(prompt, Iterable) and not isinstance(prompt, type | bytes | Mapping | Sequence):
+        if "int" in str(getattr(prompt, "dtype", "")):
+            raise ArgumentError(
+                f"a prompt is a text or a list of messages, and token ids are not taken, as here in {_kind(prompt)}: "
+                "pass the text, or tokenizer.decode(ids)"
+            )
         way = "prompts.tolist()" if hasattr(prompt, "tolist") else "list(prompts)"
         raise ArgumentError(f"prompts are a list, whose values have an order, and not {_kind(prompt)}: pass {way}")
     if isinstance(prompt, type) or isinstance(prompt, bytes) or not isinstance(prompt, Sequence):

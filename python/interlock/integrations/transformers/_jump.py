@@ -21,6 +21,7 @@ from interlock import ArgumentError, Guide
 from interlock.integrations._batch import Batch
 from interlock.integrations._cut_outputs import warn_cut_output
 from interlock.integrations._forced import forced_run
+from interlock.integrations._mask import expect_padding
 from interlock.integrations._number_end import NumberEnd
 from interlock.integrations._row import Constraint, Row, warm_up
 from interlock.integrations.transformers._logits_processor import constraints_of
@@ -84,6 +85,15 @@ def _warn_of_cut(batch: Sequence[_Sequence], most: int | None) -> None:
         warn_cut_output(which, "was", length)
 
 
+def _check_width(model: Any, constraints: Constraint | Sequence[Constraint]) -> None:
+    """``ArgumentError`` for indexes of another model's vocabulary, before its stop tokens are asked about."""
+    width = getattr(model.config, "vocab_size", None)
+    for one in constraints if isinstance(constraints, list | tuple) else [constraints]:
+        vocabulary = getattr(one, "vocabulary", None)
+        if isinstance(width, int) and vocabulary is not None:
+            expect_padding(vocabulary.size, width)
+
+
 @torch.no_grad()  # type: ignore[untyped-decorator, unused-ignore]
 def jump_forward(
     model: Any,
@@ -136,6 +146,7 @@ def jump_forward(
     positions = mask
     eos = getattr(generation_config, "_eos_token_tensor", None)
     stop = None if eos is None else [int(t) for t in eos.flatten().tolist()]
+    _check_width(model, constraints)
     prompts = [ids[keep.bool()].tolist() for ids, keep in zip(input_ids, mask, strict=True)]
     rows = [
         Row(constraint, max_tokens, stop if constraint is not None else None, prompt)
