@@ -237,6 +237,18 @@ def test_a_processor_says_where_generate_cuts_an_output(model, vocabulary):
         generate(index, max_new_tokens=12, num_beams=2)
 
 
+def test_jump_forward_names_the_vocabulary_of_another_model(model):
+    index = interlock.Index.from_regex("a+", interlock.Vocabulary([b"a", b""], 1))
+    model.config.vocab_size, own = 49_152, model.config.vocab_size
+    try:
+        with pytest.raises(
+            interlock.ArgumentError, match="scores 49152 tokens, and the index is for a vocabulary of 2"
+        ):
+            model.generate(torch.tensor([[65]]), custom_generate=jump_forward, constraints=index, max_new_tokens=3)
+    finally:
+        model.config.vocab_size = own
+
+
 def test_jump_forward_samples(model, vocabulary):
     index = interlock.Index.from_regex(r'\{"name": "[a-z]{2}", "ok": (true|false)\}', vocabulary)
     stats = JumpForwardStats()
