@@ -16,7 +16,7 @@ FORMATS = frozenset(
     "date date-time duration email hostname idn-email idn-hostname ipv4 ipv6 iri iri-reference json-pointer regex "
     "relative-json-pointer time uri uri-reference uri-template uuid".split()
 )
-"""All formats of drafts 4 to 2020-12."""
+"""All formats that the engine asserts: those of drafts 4 to 2020-12, and others that a registry names."""
 OTHER_FORMATS = {
     "url": "uri",
     "link": "uri",

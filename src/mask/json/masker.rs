@@ -5,8 +5,8 @@
 //! (brackets, commas, colons) are stepped over the trie directly. The guards of frames make every live configuration
 //! completable, so a token whose bytes can all be stepped is allowed, and no other is.
 //!
-//! Keys need more than that, which is the work of `mask::key`; what may follow a value is found by
-//! `mask::crossing::after_value`.
+//! Keys need more than that, which is the work of `mask::json::key`; what may follow a value is found by
+//! `mask::json::crossing::after_value`.
 //!
 //! Four flags of [`MaskBuilder`] change what a walk does. Whoever sets one puts the old value back behind its part of
 //! the walk:

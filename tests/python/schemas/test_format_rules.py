@@ -189,6 +189,7 @@ def engine(schema):
 @pytest.mark.parametrize(("name", "text", "said"), BROKEN)
 def test_a_broken_rule_is_said_in_the_words_of_the_format(name, text, said):
     assert said in broken_rule(name, text)
+    assert_core_knows(name)
     index = interlock.Index.from_json_schema({"type": "string", "format": name}, byte_vocabulary())
     (problem,) = explain(index, json.dumps(text)).problems
     assert problem.message.endswith(f" is no {name} (format): {broken_rule(name, text)}")
