@@ -1,8 +1,8 @@
 //! Unnamed keys that an object has already, inside its next key.
 //!
-//! The row of a class of keys knows nothing of the object. `mask::json::key` takes back tokens that complete a key which
-//! the object has. Where a class is finite, a token may also spell a prefix of which all keys are used up, and then
-//! nothing is left to go on with; those tokens are taken back here.
+//! The row of a class of keys knows nothing of the object. `mask::json::key` takes back the tokens that complete a key
+//! which the object has. Where a class is finite, a token may also spell a prefix of which all keys are used up, and
+//! then nothing is left to go on with; those tokens are taken back here.
 
 use crate::json::string_escape::spells_itself;
 use crate::mask::json::masker::{MaskBuilder, WalkOver};
