@@ -162,7 +162,7 @@ def _value(text: str, document: Node, at: int, report: list[Any], compiled: Comp
             message = f"{subject(pointer)}: this spelling of the number is not written: {_why(written, rows)}"
             yield _written("numbers", message, node.start, node.end, hint, pointer)
             return
-        if node.kind == "string" and at > node.start:
+        if node.kind == "string" and node.start < at < node.end:
             rows = [r for r in report if r.enforcement == "narrower" and r.keyword == "format" and _names(r, pointer)]
             why = rows[0].reason if rows else "see the report of the index"
             message = f"{subject(pointer)}: less is accepted here than the schema says: {why}"

@@ -286,6 +286,12 @@ def test_texts_that_are_not_json(text, offset, word):
         json.loads(text, parse_constant=lambda word: json.loads("x"))
 
 
+def test_a_comma_too_many_is_no_fault_of_the_string_before_it():
+    schema = {"properties": {"a": {"type": "string"}}, "required": ["a"], "additionalProperties": False}
+    (problem,) = explain(index_of(schema), '{"a":"DE",}').problems
+    assert problem.message == "not JSON: a key is expected after the comma"
+
+
 def test_places_of_values():
     text = '{"a": [1.50, "x\\u00e9"], "b/c": {"d": null}}'
     for pointer, node in parse(text).walk():

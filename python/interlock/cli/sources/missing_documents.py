@@ -51,6 +51,8 @@ def way_to(reference: str, start: str, uri: str = "", documents: Documents | Non
         if tops and way.endswith(os.path.relpath(path)) and not any(lies_in(path, top) for top in tops):
             return f"{way}, which lies outside of {' and '.join(map(shlex.quote, tops))}"
         return way
+    if os.path.isdir(path):
+        return f"{os.path.relpath(path)} is a folder, and $ref names a file"
     if "\\" in address and os.path.isfile(os.path.join(start, slashed := address.replace("\\", "/"))):
         return f'write the reference with slashes: "{slashed}", which is a file'
     if other := next((path + ending for ending in SUFFIXES if os.path.isfile(path + ending)), ""):

@@ -64,12 +64,26 @@ def refuse_inputs(arguments: Mapping[str, Any]) -> None:
 
 def _refuse_own_folder(arguments: Mapping[str, Any]) -> None:
     out = arguments.get("out")
-    for word in arguments.get("sources", ()):
-        if out and "://" not in out and os.path.isdir(word) and os.path.realpath(word) == os.path.realpath(out):
+    for word in arguments.get("sources", ()) if out and "://" not in out else ():
+        if _holds_sources_of(os.path.realpath(out), os.path.realpath(word)):
             raise UsageError(
                 f"-o {out}: the store would lie among its sources in {word}",
                 f"a folder of its own, as in -o {os.path.join(out, 'store')}, or beside it",
             )
+
+
+def _holds_sources_of(out: str, word: str) -> bool:
+    """Whether a folder has a source of ``word`` beside what a store would write into it: ``word`` itself, or where that
+    is a folder, files of it.
+    """
+    if not os.path.isdir(word):
+        return os.path.isfile(word) and os.path.dirname(word) == out
+    if word == out:
+        return True
+    if not Path(out).is_relative_to(word) or not os.path.isdir(out):
+        return False
+    names = os.listdir(out)
+    return any(Path(name).suffix in SUFFIXES and not name.startswith("report") for name in names)
 
 
 def _paths(values: Any) -> Iterator[Path]:

@@ -150,6 +150,7 @@ def test_what_is_missing_or_wrong_is_named(files, args, code, said):
         ("m.json", "--document . gives the files in this folder to $ref, among them m.json"),
         ("M.json", "M.json is not there; did you mean m.json?"),
         ("m", "--document m=m.json gives $ref the file m.json"),
+        ("z", "z is a folder, and $ref names a file"),
         ("q.json", "--document q.json=z/q.json gives $ref the file z/q.json"),
         ("http://x.y/m.json", "--document http://x.y/=. gives $ref the files there, among them m.json"),
         ("http://x.y/a/z/q.json", "--document http://x.y/a/=. gives $ref the files there, among them z/q.json"),

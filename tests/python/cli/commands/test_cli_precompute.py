@@ -481,4 +481,10 @@ def test_a_store_among_its_own_sources(folder):
     for out in ("schemas", "./schemas/"):
         error = run(folder, "precompute", "schemas", "-t", "bytes", "-o", out, code=2)["error"]
         assert "would lie among its sources" in error["message"]
+    (folder / "schemas" / "parts").mkdir()
+    (folder / "schemas" / "parts" / "a.json").write_text("{}")
+    before = sorted((folder / "schemas").rglob("*"))
+    for source, out in (("schemas", "schemas/parts"), ("schemas/parts/a.json", "schemas/parts")):
+        error = run(folder, "precompute", source, "-t", "bytes", "-o", out, code=2)["error"]
+        assert "would lie among its sources" in error["message"]
     assert sorted((folder / "schemas").rglob("*")) == before

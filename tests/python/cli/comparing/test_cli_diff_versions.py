@@ -169,6 +169,8 @@ def test_of_a_file_that_is_refused_it_is_said_which_version_is(trees):
 def test_folders_that_cannot_be_compared(trees):
     said = run(trees, "diff", "v1", "v2/a.json", code=4).stderr
     assert "v1 is a folder, and v2/a.json is none" in said and "try: name two folders" in said
+    said = run(trees, "diff", "v1", "w2", code=4).stderr
+    assert "w2: No such file or directory" in said and "try: name a folder beside v1" in said
     for name in ("x", "y"):
         (trees / name).mkdir()
     assert "has a source in it" in run(trees, "diff", "x", "y", code=4).stderr

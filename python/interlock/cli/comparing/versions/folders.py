@@ -71,6 +71,8 @@ def are_given(first: str, second: str) -> bool:
     is_folder = [os.path.isdir(word) for word in (first, second)]
     if any(is_folder) and not all(is_folder):
         folder, other = (first, second) if is_folder[0] else (second, first)
+        if ":" not in other and not os.path.lexists(other):
+            raise exits.InputError(f"{other}: No such file or directory", f"name a folder beside {folder}")
         raise exits.InputError(
             f"{folder} is a folder, and {other} is none", "name two folders, or two sources, as a file in the folder"
         )
