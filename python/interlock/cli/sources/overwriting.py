@@ -30,7 +30,7 @@ def add_force(parser: argparse.ArgumentParser) -> None:
 
 def refuse_others(arguments: Mapping[str, Any]) -> None:
     """``UsageError`` if the file that shall be written exists and is, by its name, of a kind that no command writes."""
-    out = arguments.get("out")
+    out = str(arguments.get("out") or "")
     if "force" not in arguments or arguments["force"] or not isinstance(out, str) or not _is_file(Path(out)):
         return
     if Path(out).suffix.lower() not in PROTECTED:
@@ -63,7 +63,7 @@ def refuse_inputs(arguments: Mapping[str, Any]) -> None:
 
 
 def _refuse_own_folder(arguments: Mapping[str, Any]) -> None:
-    out = arguments.get("out")
+    out = str(arguments.get("out") or "")
     for word in arguments.get("sources", ()) if out and "://" not in out else ():
         if _holds_sources_of(os.path.realpath(out), os.path.realpath(word)):
             raise UsageError(
