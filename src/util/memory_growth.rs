@@ -20,10 +20,6 @@ pub fn grow(bytes: usize) {
 pub struct GrowthMark(AtomicUsize);
 
 impl GrowthMark {
-    pub const fn new() -> Self {
-        GrowthMark(AtomicUsize::new(0))
-    }
-
     /// Whether more than `most` bytes were taken since this was true last.
     #[inline]
     pub fn has_passed(&self, most: usize) -> bool {

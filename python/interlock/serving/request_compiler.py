@@ -32,6 +32,7 @@ from interlock.serving.request_fields import (
     ending_of,
     is_the_clients,
     number_of_outputs,
+    refuse_grammars,
 )
 from interlock.serving.request_places import (
     in_stop_token_ids,
@@ -88,6 +89,8 @@ class RequestCompiler:
       which most do.
     * ``max_n``: the most outputs of a request (its ``n``); more are refused. 128 is OpenAI's number.
     * ``max_tools``: the most tools of a request; more are refused.
+    * ``grammars``: whether clients may send grammars, in a field, a structural tag or a custom tool; ``False`` refuses
+      them. They are the kind of source that costs a server most (``docs/servers/operators.md``, *Memory*).
     * ``seconds``: the deadline of one compile; ``None`` for none. ``compile_threads``: how many sources
       ``compile_async`` compiles at once in each of its lanes; without it half as many as there are processors, from 2
       to 8.
@@ -125,6 +128,7 @@ class RequestCompiler:
         stop_tokens: int = 1,
         max_n: int = 128,
         max_tools: int = 256,
+        grammars: bool = True,
         seconds: float | None = 10.0,
         compile_threads: int | None = None,
         limits: Limits | Mapping[str, int] | None = None,
@@ -138,7 +142,7 @@ class RequestCompiler:
     ) -> None:
         require(vocabulary=(vocabulary, "vocabulary"), max_tokens=(max_tokens, "count"))
         require(stop_tokens=(stop_tokens, "count"), max_n=(max_n, "count"), max_tools=(max_tools, "count"))
-        require(compile_threads=(compile_threads, "count?"))
+        require(compile_threads=(compile_threads, "count?"), grammars=(grammars, "flag"))
         require(above_max_tokens=(above_max_tokens, "text"), reasoning_field=(reasoning_field, "text?"))
         require(allowed_tokens=(allowed_tokens, "special tokens?"), limits=(limits, "limits?"))
         if not isinstance(store, Store | None):
@@ -159,6 +163,7 @@ class RequestCompiler:
             CancelToken.after(seconds)
         self.vocabulary, self.max_tokens, self.stop_tokens = vocabulary, max_tokens, stop_tokens
         self.max_n, self.max_tools, self._above = max_n, max_tools, above_max_tokens
+        self._takes_grammars = grammars
         self.seconds, self.store, self.reasoning_field = seconds, store, reasoning_field
         self._pool = CompilePool(default_compile_threads() if compile_threads is None else compile_threads)
         self._known = KnownSources()
@@ -255,6 +260,8 @@ class RequestCompiler:
         with standing_in_body(place):
             kind = request_kind(asked, given, choice)
         place = "/tools" if kind == "tools" else place
+        if not self._takes_grammars:
+            refuse_grammars(kind, place, asked, given)
         thinks = reasoning_of(
             self._reasoning,
             body,

@@ -20,6 +20,7 @@ __all__ = [
     "ending_of",
     "is_the_clients",
     "number_of_outputs",
+    "refuse_grammars",
 ]
 
 AboveMost: TypeAlias = Literal["lower", "error"]
@@ -152,6 +153,32 @@ def _stop(given: Any) -> tuple[str, ...]:
     return tuple(texts)
 
 
+def refuse_grammars(kind: str, place: str, *sources: Any) -> None:
+    """``RequestError`` if a request has a grammar: as its form, or inside of a structural tag or a custom tool.
+
+    >>> refuse_grammars("regex", "/guided_regex", {"type": "regex"}, None)
+    >>> refuse_grammars("tools", "/tools", None, [{"type": "custom", "format": {"type": "grammar", "syntax": "lark"}}])
+    Traceback (most recent call last):
+      ...
+    interlock.RequestError: at /tools: this server takes no grammars: send a JSON Schema, a pattern or choices
+    """
+    if kind == "grammar" or any(_has_grammar(source) for source in sources):
+        raise RequestError("this server takes no grammars: send a JSON Schema, a pattern or choices", place)
+
+
+def _has_grammar(source: Any) -> bool:
+    open_parts = [source]
+    while open_parts:
+        part = open_parts.pop()
+        if isinstance(part, Mapping):
+            if part.get("type") in ("grammar", "ebnf", "lark") and not {"properties", "items"} & part.keys():
+                return True
+            open_parts.extend(part.values())
+        elif isinstance(part, list | tuple):
+            open_parts.extend(part)
+    return False
+
+
 def _stop_token_ids(body: Mapping[str, Any], vocabulary: Vocabulary) -> tuple[int, ...]:
     given = body.get("stop_token_ids")
     if given is None:
@@ -159,6 +186,6 @@ def _stop_token_ids(body: Mapping[str, Any], vocabulary: Vocabulary) -> tuple[in
     if not isinstance(given, list | tuple):
         raise RequestError(f"stop_token_ids are a list of token ids, not {kind_of(given)}", "/stop_token_ids")
     for at, token in enumerate(given):
-        if not isinstance(token, int) or isinstance(token, bool) or not 0 <= token < vocabulary.size:
-            raise RequestError(f"a token id is a whole number from 0 to {vocabulary.size - 1}", f"/stop_token_ids/{at}")
+        if not isinstance(token, int) or isinstance(token, bool) or not 0 <= token < len(vocabulary):
+            raise RequestError(f"a token id is a whole number from 0 to {len(vocabulary) - 1}", f"/stop_token_ids/{at}")
     return tuple(given)

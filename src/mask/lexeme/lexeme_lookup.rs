@@ -93,7 +93,7 @@ impl VocabTables {
     pub(in crate::mask) fn end_compile(&self) {
         self.cache.lock().unwrap_or_else(|p| p.into_inner()).clock += 1;
         self.evict_grown();
-        free_pages::release_grown();
+        free_pages::release_if_due();
     }
 
     /// [`evict`](Self::evict) where lexemes have grown since they were measured. A few nanoseconds where they have not.
@@ -104,7 +104,9 @@ impl VocabTables {
     }
 
     fn evict_from(&self, cache: &mut LexemeCache) {
+        let before = cache.bytes;
         let evicted = cache.evict(mask_cache_bytes());
+        free_pages::count(before.saturating_sub(cache.bytes));
         self.counters.evictions.fetch_add(evicted as u64, Ordering::Relaxed);
     }
 
@@ -118,6 +120,7 @@ impl VocabTables {
     pub fn clear(&self) {
         let mut cache = self.cache.lock().unwrap_or_else(|p| p.into_inner());
         self.counters.evictions.fetch_add(cache.lexemes.len() as u64, Ordering::Relaxed);
+        free_pages::count(cache.bytes);
         *cache = LexemeCache { clock: cache.clock, ..LexemeCache::default() };
         self.crosses.0.clear();
         self.patches.kept.clear();

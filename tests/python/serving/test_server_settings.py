@@ -119,6 +119,28 @@ def test_limits_in_a_mapping_keep_the_servers_bound_of_a_source():
     assert RequestCompiler(VOCABULARY, limits={"max_source_bytes": 2 << 20}).limits.max_source_bytes == 2 << 20
 
 
+def test_grammars_are_refused_wherever_they_stand():
+    compiler = RequestCompiler(VOCABULARY, format="hermes", grammars=False)
+    grammar = {"type": "grammar", "grammar": 'root ::= "a"'}
+    tag = {"type": "structural_tag", "format": {"type": "sequence", "elements": [grammar]}}
+    lark = {"type": "grammar", "syntax": "lark", "definition": 'start: "a"'}
+    for body, place in (
+        ({"guided_grammar": 'start: "a"'}, "/guided_grammar"),
+        ({"response_format": {"type": "grammar", "grammar": 'start: "a"'}}, "/response_format"),
+        ({"response_format": tag}, "/response_format"),
+        ({"tools": [{"type": "custom", "custom": {"name": "f", "format": lark}}]}, "/tools"),
+    ):
+        with pytest.raises(interlock.RequestError, match="this server takes no grammars") as caught:
+            compiler.compile(body)
+        assert caught.value.pointer == place
+        assert compiler.refusal(caught.value, body).status == 400
+    # A schema may speak of grammars.
+    schema = {"properties": {"type": {"const": "grammar"}, "grammar": {"type": "string"}}}
+    assert compiler.compile({"guided_json": schema}).kind == "json_schema"
+    with pytest.raises(TypeError):
+        RequestCompiler(VOCABULARY, grammars="no")
+
+
 def test_limits_are_read_once():
     limits = {"max_source_bytes": 1 << 20}
     compiler = RequestCompiler(VOCABULARY, limits=limits)
