@@ -3,8 +3,8 @@
 //! An allocator keeps what is freed for the allocations to come, which a process that compiles all the time needs. What
 //! a cache forgets is another matter: it may be hundreds of megabytes, nothing as large follows, and each thread keeps
 //! its own. So a cache [counts](count) what it forgets, and every thread hands its pages back when it ends a compile
-//! [after that](release_if_due). Where a cache forgets little, nothing is handed back: it costs some milliseconds, and as
-//! many again for the pages that are needed after all.
+//! [after that](release_if_due). Where a cache forgets little, nothing is handed back: it costs some milliseconds, and
+//! as many again for the pages that are needed after all.
 
 use std::cell::Cell;
 use std::sync::OnceLock;

@@ -64,6 +64,7 @@ SERVING = {
     "stop_tokens": 1,
     "max_n": 1,
     "max_tools": 1,
+    "grammars": True,
     "seconds": 1.0,
     "compile_threads": 1,
     "limits": None,
