@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use crate::compile::source::{Source, name_of_grammar};
-use crate::compile::why_unsatisfiable;
+use crate::compile::{why_unsatisfiable, within_limits};
 use crate::error::Result;
 use crate::grammar::{GrammarOptions, limit_in};
 use crate::index::Index;
@@ -16,7 +16,7 @@ use crate::limits::Limits;
 use crate::mask::vocab_tables::VocabTables;
 use crate::regex::RegexOptions;
 use crate::schema::{ReportRow, SchemaOptions};
-use crate::util::cancel::{limited, uninterruptible};
+use crate::util::cancel::uninterruptible;
 use crate::vocab::{Vocabulary, VocabularyOptions};
 
 /// Checks after which the lexemes that they left are forgotten. They are found again within microseconds.
@@ -64,7 +64,7 @@ fn checked(compile: impl FnOnce(&Arc<Vocabulary>) -> Result<Index>) -> Result<In
 /// ```
 pub fn check_regex(pattern: &str, options: &RegexOptions, limits: &Limits) -> Result<()> {
     let compile = |vocabulary: &Arc<Vocabulary>| {
-        limited(limits.max_compile_steps, || Index::pattern(pattern, vocabulary, options, limits))
+        within_limits(vocabulary, limits, || Index::pattern(pattern, vocabulary, options, limits))
     };
     let outcome = checked(compile).map(drop);
     outcome.map_err(|e| why_unsatisfiable::of_pattern(e, pattern, options, limits).in_source(pattern))
@@ -92,7 +92,7 @@ pub fn check_regex(pattern: &str, options: &RegexOptions, limits: &Limits) -> Re
 /// ```
 pub fn check_json_schema(text: &str, options: &SchemaOptions, limits: &Limits) -> Result<Vec<ReportRow>> {
     let compile = |vocabulary: &Arc<Vocabulary>| {
-        limited(limits.max_compile_steps, || Index::schema(text, vocabulary, options, limits))
+        within_limits(vocabulary, limits, || Index::schema(text, vocabulary, options, limits))
     };
     let index = checked(compile).map_err(|e| why_unsatisfiable::of_schema(e, text, options, limits).in_source(text))?;
     Ok(index.report().to_vec())
@@ -133,7 +133,7 @@ pub fn check_choices(choices: &[String], limits: &Limits) -> Result<()> {
 /// ```
 pub fn check_grammar(text: &str, options: &GrammarOptions, limits: &Limits) -> Result<()> {
     let compile = |vocabulary: &Arc<Vocabulary>| {
-        limited(limits.max_compile_steps, || {
+        within_limits(vocabulary, limits, || {
             let mut grammar = crate::grammar::parse(text, options, limits)?;
             for set in &mut grammar.token_sets {
                 set.tokens.clear();

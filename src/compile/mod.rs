@@ -164,7 +164,9 @@ impl Index {
         }
         let mut exprs = Exprs::new(limits.max_expr_nodes);
         let expr = exprs.choice(choices);
-        Index::from_expr(&mut exprs, expr, &name_of_choices(choices), vocabulary, limits)
+        let made = Index::from_expr(&mut exprs, expr, &name_of_choices(choices), vocabulary, limits);
+        VocabTables::end_compile_of(vocabulary);
+        made
     }
 
     /// Everything that `expr` accepts. `source` is what the index's fingerprint names.

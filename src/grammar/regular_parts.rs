@@ -153,17 +153,6 @@ fn rules_of(node: &Node, out: &mut Vec<RuleId>) {
     }
 }
 
-/// Whether a node may be a rule and nothing else.
-fn says_itself(this: RuleId, node: &Node) -> bool {
-    match node {
-        Node::Rule(rule) => *rule == this,
-        Node::Choice(all) => all.iter().any(|one| says_itself(this, one)),
-        Node::Sequence(all) => matches!(&all[..], [one] if says_itself(this, one)),
-        Node::Repeat { body, max: 1, .. } => says_itself(this, body),
-        _ => false,
-    }
-}
-
 /// What a rule says that names itself at one end: `x this`, `y` and `this z`, of which `x* y z*` is made.
 #[derive(Default)]
 struct SelfNaming {
@@ -173,6 +162,8 @@ struct SelfNaming {
     ends: Vec<ExprId>,
     /// The languages `z`.
     behind: Vec<ExprId>,
+    /// Whether it may be itself and nothing else.
+    itself: bool,
 }
 
 struct Folder {
@@ -220,7 +211,7 @@ impl Folder {
 
     /// The language of a rule, which may name itself at one end of an alternative.
     fn rule(&mut self, this: RuleId, body: &Node) -> Option<ExprId> {
-        let SelfNaming { before, ends, behind } = self.self_naming(this, body)?;
+        let SelfNaming { before, ends, behind, .. } = self.self_naming(this, body)?;
         let ends = self.exprs.alt(&ends);
         let mut around = |parts: Vec<ExprId>| {
             let one = self.exprs.alt(&parts);
@@ -240,14 +231,14 @@ impl Folder {
         let mut out = SelfNaming::default();
         match node {
             node if !names(node) => out.ends.push(self.language(node)?),
-            // Itself and nothing else says nothing.
-            Node::Rule(_) => {}
+            Node::Rule(_) => out.itself = true,
             Node::Choice(all) => {
                 for one in all {
                     let one = self.self_naming(this, one)?;
                     out.before.extend(one.before);
                     out.ends.extend(one.ends);
                     out.behind.extend(one.behind);
+                    out.itself |= one.itself;
                 }
             }
             Node::Repeat { body, min, max: 1 } => {
@@ -264,8 +255,7 @@ impl Folder {
                     return None;
                 }
                 let others = self.language(&Node::Sequence(others.to_vec()))?;
-                let one = if at_end { last } else { first };
-                let inner = self.self_naming(this, one)?;
+                let inner = self.self_naming(this, if at_end { last } else { first })?;
                 // What stands around it on both sides counts pairs.
                 if !(if at_end { &inner.behind } else { &inner.before }).is_empty() {
                     return None;
@@ -277,7 +267,7 @@ impl Folder {
                 out.ends = inner.ends.into_iter().map(&mut joined).collect();
                 let mut around: Vec<ExprId> =
                     if at_end { inner.before } else { inner.behind }.into_iter().map(joined).collect();
-                around.extend(says_itself(this, one).then_some(others));
+                around.extend(inner.itself.then_some(others));
                 *(if at_end { &mut out.before } else { &mut out.behind }) = around;
             }
             Node::Repeat { .. } | Node::Empty | Node::Terminal(_) => return None,

@@ -65,17 +65,25 @@ def _back_in_place(references: References, start: Step, done: set[str]) -> list[
     return []
 
 
-def _in_place(references: References, step: Step) -> Iterator[Step]:
-    """What applies to the same value as a schema does."""
-    schema = step.schema
+def _opened(references: References, step: Step) -> tuple[dict[str, Any], Place, list[Step]]:
+    """The keywords of a schema that count, none where it is no object, its place, and what its reference leads to."""
+    schema: Any = step.schema
+    referred: list[Step] = []
     if not isinstance(schema, dict):
-        return
+        return {}, step.place, referred
     place = enter(schema, step.place)
     if isinstance(reference := schema.get("$ref"), str):
         if (found := references.find(reference, place)) is not None:
-            yield Step(*found, reference, True)
-        if place.draft in (4, 6, 7):
-            return
+            referred.append(Step(*found, reference, True))
+        if place.draft in (4, 6, 7):  # Whose references stand alone.
+            schema = {}
+    return schema, place, referred
+
+
+def _in_place(references: References, step: Step) -> Iterator[Step]:
+    """What applies to the same value as a schema does."""
+    schema, place, referred = _opened(references, step)
+    yield from referred
     for name in IN_PLACE:
         if isinstance(parts := schema.get(name), list):
             yield from (Step(part, place.at(name, i)) for i, part in enumerate(parts))
@@ -187,15 +195,8 @@ def _in_words(loop: list[Step]) -> str:
 
 def _groups(references: References, step: Step) -> Iterator[list[Step]]:
     """What every value of a schema needs a value of: groups, of each of which one will do."""
-    schema = step.schema
-    if not isinstance(schema, dict):
-        return
-    place = enter(schema, step.place)
-    if isinstance(reference := schema.get("$ref"), str):
-        if (found := references.find(reference, place)) is not None:
-            yield [Step(*found, reference, True)]
-        if place.draft in (4, 6, 7):
-            return
+    schema, place, referred = _opened(references, step)
+    yield from ([one] for one in referred)
     if isinstance(parts := schema.get("allOf"), list):
         yield from ([Step(part, place.at("allOf", i))] for i, part in enumerate(parts))
     for name in ("anyOf", "oneOf"):

@@ -3,8 +3,8 @@
 //! All indexes of the vocabulary share it. It is bounded in bytes and evicts the lexemes that were used longest ago,
 //! those of one compile together. An index keeps its own lexemes alive, so eviction never breaks one.
 //!
-//! Lexemes grow while they are used. Measuring all of them takes a millisecond where there are many, so each new lexeme
-//! has a few others measured again, in turn.
+//! Lexemes grow while they are used. Measuring all of them takes a millisecond where there are many, so they are
+//! measured when enough has [grown](crate::util::memory_growth).
 
 use hashbrown::HashTable;
 use std::hash::{Hash, Hasher};
@@ -20,9 +20,6 @@ pub(crate) const UNBOUNDED: [u32; 3] = [3, 0, 0];
 /// Steps of a compile that a new lexeme takes, whatever it reads.
 pub(crate) const LEXEME_STEPS: usize = 48;
 
-/// Lexemes that are measured again for each new one.
-pub(crate) const MEASURED: usize = 4;
-
 #[derive(Default)]
 pub(crate) struct LexemeCache {
     pub(in crate::mask) lexemes: Vec<KeptLexeme>,
@@ -30,8 +27,6 @@ pub(crate) struct LexemeCache {
     pub(in crate::mask) table: HashTable<u32>,
     /// What all hold, as of when each was measured.
     pub(in crate::mask) bytes: usize,
-    /// The entry that is measured next.
-    pub(in crate::mask) hand: usize,
     /// Compiles that have ended.
     pub(in crate::mask) clock: u64,
 }
@@ -79,17 +74,10 @@ impl LexemeCache {
         made
     }
 
-    /// Measures the next `n`.
-    pub(in crate::mask) fn measure(&mut self, n: usize) {
-        for _ in 0..n.min(self.lexemes.len()) {
-            self.hand = if self.hand < self.lexemes.len() { self.hand } else { 0 };
-            if let Some(kept) = self.lexemes.get_mut(self.hand) {
-                let now = kept.lexeme.memory_bytes();
-                self.bytes = self.bytes.saturating_sub(kept.bytes) + now;
-                kept.bytes = now;
-            }
-            self.hand += 1;
-        }
+    /// Measures all.
+    pub(in crate::mask) fn measure(&mut self) {
+        self.lexemes.iter_mut().for_each(|kept| kept.bytes = kept.lexeme.memory_bytes());
+        self.bytes = self.lexemes.iter().map(|kept| kept.bytes).sum();
     }
 
     /// Gives up what was used longest ago, down to three quarters of `limit`, if there is more than that; answers how

@@ -6,7 +6,7 @@ use crate::expr::{ExprId, Exprs, INF};
 use crate::lexeme::{Lexeme, LexemeKind};
 use crate::limits::{Limits, mask_cache_bytes, measure_bytes};
 use crate::mask::lexeme::lexeme_cache::LexemeCache;
-use crate::mask::lexeme::lexeme_cache::{LEXEME_STEPS, MEASURED, UNBOUNDED};
+use crate::mask::lexeme::lexeme_cache::{LEXEME_STEPS, UNBOUNDED};
 use crate::mask::lexeme::masked_lexeme::{LexemeRole, MaskedLexeme};
 use crate::mask::vocab_tables::{TableStats, VocabTables};
 use crate::util::cancel::charge;
@@ -72,7 +72,6 @@ impl VocabTables {
         let mut cache = self.cache.lock().unwrap_or_else(|p| p.into_inner());
         made.used.store(cache.clock, Ordering::Relaxed);
         let kept = cache.keep(key.into_boxed_slice(), made);
-        cache.measure(MEASURED);
         self.evict_from(&mut cache);
         match bounds {
             // Another thread may have made it first, with bounds of its own.
@@ -84,7 +83,7 @@ impl VocabTables {
     /// Forgets the lexemes that were used longest ago, until the others have at most the bytes that the process allows.
     pub fn evict(&self) {
         let mut cache = self.cache.lock().unwrap_or_else(|p| p.into_inner());
-        cache.measure(usize::MAX);
+        cache.measure();
         self.evict_from(&mut cache);
     }
 
@@ -113,7 +112,8 @@ impl VocabTables {
     /// Forgets what the vocabulary's indexes share: every cached lexeme with the masks of its states, and what masks
     /// are made of. These are sets of crossing tokens (`crosses`), patches and their bases (`patches.kept`,
     /// `patches.cores`), masks inside names (`patches.names`), values of members (`patches.members`), finished rows
-    /// (`finished`), known sets of characters (`sets`), and rows of the tokens over such sets (`holders.rows`).
+    /// (`finished`), known sets of characters (`slice_sets`), and rows of the tokens over such sets
+    /// (`char_postings.rows`).
     ///
     /// Indexes and guides keep what they hold of these, so nothing is answered differently. The vocabulary's own tries
     /// stay: they are made once, and the same for all sources.

@@ -42,7 +42,8 @@ pub fn remove(of: &mut Vec<Alternatives>, first_rule: u32, start: Symbol, captur
     let is_captured = |rule: &usize| captures.get(*rule).is_some_and(|&name| name != NO_CAPTURE);
     for members in &cycles {
         let entries: Vec<usize> = (0..members.len()).filter(|&at| is_entry[members[at]]).collect();
-        if members.iter().any(is_captured) || !(Cycle { members, first_rule }).rewrite(of, &entries) {
+        let is_done = !members.iter().any(is_captured) && Cycle { members, first_rule }.rewrite(of, &entries);
+        if !is_done && members.len() > 1 {
             for rule in members.iter().filter(|rule| !is_captured(rule)) {
                 Cycle { members: std::slice::from_ref(rule), first_rule }.rewrite(of, &[0]);
             }
@@ -117,23 +118,29 @@ impl Cycle<'_> {
         self.members.binary_search(&(part.checked_sub(self.first_rule)? as usize)).ok()
     }
 
+    fn alternatives<'a>(&self, of: &'a [Alternatives]) -> impl Iterator<Item = &'a Box<[Symbol]>> {
+        self.members.iter().flat_map(|&rule| &of[rule])
+    }
+
+    /// So many alternatives may take the place of the cycle's: more would cost more than deep stacks do.
+    fn most(&self, of: &[Alternatives]) -> usize {
+        64 + 4 * self.alternatives(of).count()
+    }
+
     /// Rewrites the rules of the cycle, into which texts lead by `entries`. False if it must not be done: nothing has
     /// changed then.
     fn rewrite(&self, of: &mut Vec<Alternatives>, entries: &[usize]) -> bool {
         let goes_on =
             |parts: &[Symbol]| parts.len() > 1 && parts.last().is_some_and(|&last| self.member(last).is_some());
-        let all = || self.members.iter().flat_map(|&rule| &of[rule]);
-        if !all().any(|parts| goes_on(parts)) {
+        if !self.alternatives(of).any(|parts| goes_on(parts)) {
             return true;
         }
         let Some(edges) = (!self.must_guess(of)).then(|| self.edges(of)).flatten() else { return false };
         let ways: Vec<Vec<bool>> = entries.iter().map(|&entry| edges.reached_from(entry)).collect();
-        // More would cost more than deep stacks do.
-        let most = 64 + 4 * all().count();
         let size = |way: &Vec<bool>| -> usize {
             (0..way.len()).filter(|&at| way[at]).map(|at| 1 + edges.tails[at].len()).sum()
         };
-        if ways.iter().map(size).sum::<usize>() > most {
+        if ways.iter().map(size).sum::<usize>() > self.most(of) {
             return false;
         }
         self.members.iter().for_each(|&rule| of[rule].clear());
@@ -164,16 +171,15 @@ impl Cycle<'_> {
     /// Whether a parser would have to guess which of two rules of the cycle goes on: one at the end of an alternative,
     /// or one inside of it. It need not where what stands before tells them apart, as an opening bracket does.
     fn must_guess(&self, of: &[Alternatives]) -> bool {
-        let all = || self.members.iter().flat_map(|&rule| &of[rule]);
         let mut before_tails = FxHashSet::default();
-        for parts in all() {
+        for parts in self.alternatives(of) {
             if let [.., before, last] = parts[..]
                 && self.member(last).is_some()
             {
                 before_tails.insert(before);
             }
         }
-        all().any(|parts| {
+        self.alternatives(of).any(|parts| {
             (0..parts.len().saturating_sub(1)).filter(|&at| self.member(parts[at]).is_some()).any(|at| {
                 at.checked_sub(1).is_none_or(|at| parts[at] >= self.first_rule || before_tails.contains(&parts[at]))
             })
@@ -184,7 +190,7 @@ impl Cycle<'_> {
     fn edges(&self, of: &[Alternatives]) -> Option<Edges> {
         let count = self.members.len();
         let mut edges = Edges { tails: vec![Vec::new(); count], ends: vec![Vec::new(); count] };
-        let mut left = 64 + 4 * self.members.iter().map(|&rule| of[rule].len()).sum::<usize>();
+        let mut left = self.most(of);
         for at in 0..count {
             let (mut open, mut seen) = (vec![at], vec![false; count]);
             let mut known = FxHashSet::default();
