@@ -1341,8 +1341,12 @@ def set_mask_cache_bytes(n: int) -> None:
     keeps for the sources to come; 256 MiB unless this is called.
 
     What was used longest ago leaves first. Indexes that exist keep what they use, at most some 40 MiB for each of their
-    patterns, so that a server's memory is this bound and what its running requests hold.
-    ``stats()["cache_bytes"]`` says how many bytes there are.
+    patterns. ``stats()["cache_bytes"]`` says how many bytes are kept, and ``stats()["held_bytes"]`` how many there are
+    with those that running sources hold.
+
+    Running sources may hold as many bytes again, or 128 MiB if that is more. Beyond that, a compile ends with
+    ``LimitError`` that took more than its share itself, and so does a guide of a grammar at its next mask: 16 MiB at
+    first, less the more is held, and 2 MiB at last. All others go on.
     """
 
 def get_mask_cache_bytes() -> int:
@@ -1360,7 +1364,8 @@ def stats() -> dict[str, int]:
     counts walks of the vocabulary for a lexeme's state, ``mask_parts`` what was put together for all indexes.
     ``indexes`` and ``index_bytes`` say how many indexes are kept to be found and what they hold; a source that came
     once is none of the former, and half a kilobyte of the latter until it comes again or has to go. ``lexemes`` and
-    ``cache_bytes`` say the same of their parts; everything else only grows while the vocabularies live.
+    ``cache_bytes`` say the same of their parts. ``held_bytes`` are those of all states and masks, whether they are kept or
+    in use: see ``set_mask_cache_bytes``. Everything else only grows while the vocabularies live.
     ``store_hits`` counts indexes that a ``Store`` had, and ``store_misses`` those that were asked of one in vain.
     """
 

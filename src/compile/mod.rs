@@ -35,7 +35,8 @@ use crate::schema::{
     standard,
 };
 use crate::util::cancel::limited;
-use crate::util::work_meter::unless_given_up;
+use crate::util::memory_growth::{fair_share, held, taken_here};
+use crate::util::work_meter::{too_little_memory, unless_given_up};
 use crate::vocab::Vocabulary;
 
 /// The longest run of whitespace between two JSON tokens: an indentation of thirty levels of two spaces fits. Longer
@@ -83,11 +84,15 @@ pub fn rehearse(vocabulary: &Arc<Vocabulary>) {
 }
 
 /// Compiles within the limits. What is left with the vocabulary is measured then, whether the source is refused or not:
-/// of a refused one, nothing may come back to it.
+/// of a refused one, nothing may come back to it. One that took much memory is refused where there is little left.
 fn within_limits(vocabulary: &Vocabulary, limits: &Limits, compile: impl FnOnce() -> Result<Index>) -> Result<Index> {
+    let before = taken_here();
     let made = limited(limits.max_compile_steps, || unless_given_up(compile));
     VocabTables::end_compile_of(vocabulary);
-    made
+    match taken_here().wrapping_sub(before) > fair_share(held()) {
+        true => made.and_then(|_| Err(too_little_memory())),
+        false => made,
+    }
 }
 
 impl Index {

@@ -16,7 +16,7 @@ use crate::mask::json::masker::MaskBuilder;
 use crate::mask::lexeme::masked_lexeme::MaskedLexeme;
 use crate::pushdown::json::frame::FrameKind;
 use crate::pushdown::json::machine::JsonMachine;
-use crate::util::work_meter::{has_given_up, metered};
+use crate::util::work_meter::{has_given_up, metered_with, too_little_memory};
 
 /// Tokens since the last mask that are still followed through tables in the first step.
 pub(super) const CATCH_UP: usize = 64;
@@ -290,10 +290,12 @@ impl Guide {
         /// So many steps may have filled terminals with many states.
         const MANY_STEPS: usize = 100_000;
         let limits = self.index.0.limits;
-        let (answer, steps) = metered(left, || work(self));
+        let (answer, spent) = metered_with(left, self.work.taken, || work(self));
+        let steps = spent.steps;
         if steps == 0 {
             return (Some(answer), 0);
         }
+        self.work.taken = spent.bytes;
         if steps > MANY_STEPS {
             // The vocabulary keeps terminals for the grammars to come, and measures them when a source is compiled.
             self.index.0.tables.evict_grown();
@@ -306,6 +308,8 @@ impl Guide {
         let given_up = has_given_up().then(|| self.index.given_up()).flatten();
         let error = if let Some(error) = given_up {
             error
+        } else if spent.crowded {
+            too_little_memory()
         } else if steps > left {
             let spent = limits.max_mask_steps - left + steps;
             Error::limit("steps of the masks of a grammar", limits.max_mask_steps as u64, spent as u64)

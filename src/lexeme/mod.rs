@@ -49,6 +49,7 @@ pub use crate::lexeme::state::{CLOSED, DEAD, LexemeKind, LexemeState, StateId};
 use crate::lexeme::state::{FIRST, UNKNOWN};
 use crate::limits::Limits;
 use crate::util::append_vec::AppendVec;
+use crate::util::memory_growth;
 
 struct LazyDfa {
     exprs: Exprs,
@@ -125,6 +126,12 @@ struct ByLexeme {
     is_text: OnceLock<bool>,
     /// See [`Lexeme::byte_runs`].
     runs: OnceLock<Box<[(u8, u8)]>>,
+}
+
+impl Drop for ByLexeme {
+    fn drop(&mut self) {
+        memory_growth::shrink(self.bytes.load(Ordering::Relaxed));
+    }
 }
 
 /// A lazily determinized automaton over the bytes of one scalar, key or pattern; shared by indexes and threads.

@@ -52,6 +52,7 @@ impl Lexeme {
         let before = self.shared.bytes.swap(bytes, Ordering::Relaxed);
         let grown = bytes.saturating_sub(before);
         memory_growth::grow(grown);
+        memory_growth::shrink(before.saturating_sub(bytes));
         // Compiles pay for memory as well as for time.
         cancel::charge(grown.div_ceil(BYTES_PER_STEP));
         if id == FIRST {

@@ -38,7 +38,7 @@ use crate::mask::lexeme::lexeme_mask::{LexemeMask, walk, walk_list};
 use crate::mask::lexeme::subtree_summary::SubtreeSummaries;
 use crate::mask::token_survey::Survey;
 use crate::util::cancel::uninterruptible;
-use crate::util::memory_growth::{self, GrowthMark};
+use crate::util::memory_growth::{self, GrowthMark, KeepsMasks};
 use crate::util::work_meter::charge;
 use crate::vocab::trie_children::Children;
 use crate::vocab::{Trie, Vocabulary};
@@ -47,6 +47,7 @@ use crate::vocab::{Trie, Vocabulary};
 pub struct VocabTables {
     /// Words of a mask row.
     pub words: usize,
+    _keeps_masks: KeepsMasks,
     /// How far one token can drive a loop.
     pub reach: TokenReach,
     /// Tokens of whitespace only: length and id, by length.
@@ -177,6 +178,7 @@ impl VocabTables {
             .ok_or_else(|| Error::new(ErrorKind::Internal, "any text is not empty"))?;
         Ok(Arc::new(VocabTables {
             words: vocabulary.words(),
+            _keeps_masks: KeepsMasks::counted(),
             reach,
             blanks: blanks.into(),
             blank_children: Children::of(&blank_suffixes),
@@ -276,8 +278,7 @@ impl VocabTables {
         made: Arc<LexemeMask>,
     ) -> Arc<LexemeMask> {
         let size = made.memory_bytes();
-        memory_growth::grow(size);
-        let room = masks.bytes.fetch_add(size, Ordering::Relaxed) < masks.most.load(Ordering::Relaxed);
+        let room = masks.grow(size) < masks.most.load(Ordering::Relaxed);
         if root && room {
             masks.roots.set(key.state, made.clone());
             return masks.roots.get(key.state).cloned().unwrap_or(made);
@@ -289,6 +290,7 @@ impl VocabTables {
             masks.needs.write().unwrap_or_else(|p| p.into_inner()).clear();
             masks.others_bytes.store(0, Ordering::Relaxed);
             masks.bytes.fetch_sub(held, Ordering::Relaxed);
+            memory_growth::shrink(held);
         }
         masks.others_bytes.fetch_add(size, Ordering::Relaxed);
         others.entry(key).or_insert(made).clone()

@@ -1,18 +1,114 @@
-//! Counts the bytes that lexemes and their masks have taken since the process began.
+//! Counts the bytes that the states and masks of sources take in this process: how many were taken, and how many are
+//! held.
 //!
 //! Caches of lexemes are bounded in bytes, but what they hold grows where it is used, in compiles and in masks alike.
 //! Measuring a whole cache takes a millisecond, so each part says here what it takes, and a cache is measured when
-//! enough was taken since it was measured last. The count never falls, and it is one for all vocabularies: it says when
-//! to measure, not how much there is.
+//! enough was taken since it was measured last.
+//!
+//! What running sources hold is in no cache alone, so it has a bound of its own ([`most_held`]). Beyond it whoever took
+//! much is refused more: less and less is much, down to what an everyday source takes.
 
+use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-static TAKEN: AtomicUsize = AtomicUsize::new(0);
+use crate::limits::mask_cache_bytes;
+use crate::util::work_meter;
 
-/// Counts bytes that a lexeme or its masks take from now on.
-#[inline]
+/// Taken since the process began, by all.
+static TAKEN: AtomicUsize = AtomicUsize::new(0);
+/// Taken and not let go of.
+static HELD: AtomicUsize = AtomicUsize::new(0);
+/// Vocabularies that keep masks.
+static VOCABULARIES: AtomicUsize = AtomicUsize::new(0);
+
+thread_local! {
+    /// Taken by this thread.
+    static OWN: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Counts bytes that states or masks take from now on, as memory and as work.
 pub fn grow(bytes: usize) {
     TAKEN.fetch_add(bytes, Ordering::Relaxed);
+    let held = HELD.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);
+    let own = OWN.get().wrapping_add(bytes);
+    OWN.set(own);
+    work_meter::charge_bytes(bytes);
+    if held > most_held() {
+        work_meter::end_if_crowded(own, fair_share(held));
+    }
+}
+
+/// Counts bytes that were let go of.
+pub fn shrink(bytes: usize) {
+    HELD.fetch_sub(bytes, Ordering::Relaxed);
+}
+
+/// The bytes that states and masks of all sources hold.
+pub fn held() -> usize {
+    HELD.load(Ordering::Relaxed)
+}
+
+/// What this thread has taken, ever.
+pub fn taken_here() -> usize {
+    OWN.get()
+}
+
+/// Bytes that some part holds as long as this lives.
+#[derive(Default)]
+pub struct HeldBytes(usize);
+
+impl HeldBytes {
+    /// Counts more.
+    pub fn grow(&mut self, bytes: usize) {
+        grow(bytes);
+        self.0 += bytes;
+    }
+
+    /// How many they are.
+    pub fn get(&self) -> usize {
+        self.0
+    }
+}
+
+impl Drop for HeldBytes {
+    fn drop(&mut self) {
+        shrink(self.0);
+    }
+}
+
+/// One vocabulary that keeps masks, as long as this lives.
+pub struct KeepsMasks(());
+
+impl KeepsMasks {
+    /// Counts it.
+    pub fn counted() -> Self {
+        VOCABULARIES.fetch_add(1, Ordering::Relaxed);
+        KeepsMasks(())
+    }
+}
+
+impl Drop for KeepsMasks {
+    fn drop(&mut self) {
+        VOCABULARIES.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// The bytes that states and masks of all sources may hold: what is kept for each vocabulary, and as much for sources
+/// that run.
+pub fn most_held() -> usize {
+    /// Least bytes of sources that run: those of a large language.
+    const LEAST_RUNNING: usize = 128 << 20;
+    let kept = mask_cache_bytes();
+    kept.saturating_mul(VOCABULARIES.load(Ordering::Relaxed)).saturating_add(kept.max(LEAST_RUNNING))
+}
+
+/// What one guide or compile may have taken where all hold so much.
+pub fn fair_share(held: usize) -> usize {
+    /// The share where there is just no room any more, and the least: that of an everyday source.
+    const SHARES: (usize, usize) = (16 << 20, 2 << 20);
+    let bound = most_held();
+    let room = bound.saturating_mul(2).saturating_sub(held).min(bound);
+    if held <= bound { usize::MAX } else { (SHARES.0 * (room >> 10) / (bound >> 10)).max(SHARES.1) }
 }
 
 /// A place from which growth is measured.
@@ -40,9 +136,20 @@ mod tests {
         // Other tests grow as well, so no bound is exact here but the lower one.
         mark.has_passed(0);
         grow(1 << 40);
+        shrink(1 << 40);
         assert!(mark.has_passed(1 << 39));
         assert!(!mark.has_passed(1 << 39));
         grow(1 << 40);
+        shrink(1 << 40);
         assert!(mark.has_passed(1 << 39));
+    }
+
+    #[test]
+    fn a_share_falls_from_sixteen_mebibytes_to_two() {
+        let bound = most_held();
+        assert_eq!(fair_share(bound), usize::MAX);
+        assert!((15 << 20..=16 << 20).contains(&fair_share(bound + 1)));
+        assert!((7 << 20..=8 << 20).contains(&fair_share(bound / 2 * 3)));
+        assert_eq!((fair_share(2 * bound), fair_share(usize::MAX)), (2 << 20, 2 << 20));
     }
 }

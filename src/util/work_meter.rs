@@ -13,33 +13,67 @@
 use std::cell::Cell;
 
 use crate::error::{Error, Result};
+use crate::util::memory_growth::{held, most_held, taken_here};
 
 struct Meter {
     spent: Cell<usize>,
     most: Cell<usize>,
     /// The bytes that a part may take which gave up; otherwise 0.
     gave_up: Cell<u64>,
+    /// What [`taken_here`](crate::util::memory_growth::taken_here) would be if the work had taken nothing.
+    before: Cell<usize>,
+    /// The work took more memory than there was for it.
+    crowded: Cell<bool>,
 }
 
 thread_local! {
-    static METER: Meter =
-        const { Meter { spent: Cell::new(0), most: Cell::new(usize::MAX), gave_up: Cell::new(0) } };
+    static METER: Meter = const {
+        Meter {
+            spent: Cell::new(0),
+            most: Cell::new(usize::MAX),
+            gave_up: Cell::new(0),
+            before: Cell::new(0),
+            crowded: Cell::new(false),
+        }
+    };
 }
 
-/// Runs `work`, which may take `most` steps, and says how many it took. More than `most`: it ended early.
-pub fn metered<T>(most: usize, work: impl FnOnce() -> T) -> (T, usize) {
-    struct Before(usize, usize);
-    impl Drop for Before {
+/// What some work took.
+#[derive(Clone, Copy)]
+pub struct Spent {
+    /// Steps; more than it was allowed: it ended early.
+    pub steps: usize,
+    /// Bytes of states and masks, those of the work before it included.
+    pub bytes: usize,
+    /// It ended early because all sources together hold more memory than they may.
+    pub crowded: bool,
+}
+
+/// Runs `work`, which may take `most` steps, and says what it took. Who has `taken` bytes before takes more of them.
+pub fn metered_with<T>(most: usize, taken: usize, work: impl FnOnce() -> T) -> (T, Spent) {
+    struct Outer(usize, usize, usize, bool);
+    impl Drop for Outer {
         fn drop(&mut self) {
             METER.with(|m| {
                 m.spent.set(self.0);
                 m.most.set(self.1);
+                m.before.set(self.2);
+                m.crowded.set(self.3);
             });
         }
     }
-    let _before = METER.with(|m| Before(m.spent.replace(0), m.most.replace(most)));
+    let before = taken_here().wrapping_sub(taken);
+    let _outer = METER
+        .with(|m| Outer(m.spent.replace(0), m.most.replace(most), m.before.replace(before), m.crowded.replace(false)));
     let answer = work();
-    (answer, METER.with(|m| m.spent.get()))
+    let bytes = taken_here().wrapping_sub(before);
+    (answer, METER.with(|m| Spent { steps: m.spent.get(), bytes, crowded: m.crowded.get() }))
+}
+
+/// Runs `work`, which may take `most` steps, and says how many it took. More than `most`: it ended early.
+pub fn metered<T>(most: usize, work: impl FnOnce() -> T) -> (T, usize) {
+    let (answer, spent) = metered_with(most, 0, work);
+    (answer, spent.steps)
 }
 
 /// Runs `work` to its end: for what is made once for all requests, and has bounds of its own. Nobody pays for it.
@@ -53,11 +87,22 @@ pub fn charge(steps: usize) {
     METER.with(|m| m.spent.set(m.spent.get().saturating_add(steps)));
 }
 
-/// Counts memory that the work at hand fills: some hundred bytes take a step.
+/// Counts memory that the work at hand fills: two hundred bytes take a step.
 #[inline]
 pub fn charge_bytes(bytes: usize) {
-    const BYTES_PER_STEP: usize = 400;
-    charge(bytes / BYTES_PER_STEP);
+    const BYTES_PER_STEP: usize = 200;
+    charge(bytes.div_ceil(BYTES_PER_STEP));
+}
+
+/// Ends the work at hand, if it is metered and has taken more than its `share`; `taken` is what this thread has taken.
+#[cold]
+pub fn end_if_crowded(taken: usize, share: usize) {
+    METER.with(|m| {
+        if m.most.get() != usize::MAX && taken.wrapping_sub(m.before.get()) > share {
+            m.spent.set(usize::MAX);
+            m.crowded.set(true);
+        }
+    });
 }
 
 /// Says that a part of the work at hand cannot be done within the `bytes` that it may take: its answer is wrong.
@@ -93,6 +138,15 @@ pub fn too_large_states(most: u64) -> Error {
     Error::limit("bytes of the states behind one of a pattern", most, most.saturating_add(1)).of("max_state_bytes")
 }
 
+/// What is told where all sources together hold more memory than they may, to one that took much of it.
+pub fn too_little_memory() -> Error {
+    let name = "bytes of the states and masks of all sources in this process";
+    Error::limit(name, most_held() as u64, held() as u64).advise(
+        "this source took many of them; try again when others have ended, or simplify it; \
+         interlock.set_mask_cache_bytes raises the limit",
+    )
+}
+
 /// The steps that the work at hand has taken.
 #[inline]
 pub fn spent() -> usize {
@@ -115,6 +169,8 @@ pub fn is_nearly_over() -> bool {
 #[derive(Clone, Copy)]
 pub struct WorkAccount {
     left: usize,
+    /// Bytes of states and masks that it has taken.
+    pub taken: usize,
     /// How many tokens had been taken when it was looked at last.
     tokens: usize,
 }
@@ -124,7 +180,7 @@ const REGAINED: usize = 50;
 
 impl Default for WorkAccount {
     fn default() -> Self {
-        WorkAccount { left: usize::MAX, tokens: 0 }
+        WorkAccount { left: usize::MAX, taken: 0, tokens: 0 }
     }
 }
 

@@ -6,6 +6,7 @@ import logging
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from traceback import clear_frames
 from typing import Any, Literal, TypeAlias
 
 from interlock._core import (
@@ -216,7 +217,13 @@ class RequestCompiler:
         >>> compiler.compile({"tools": [{"name": "now"}], "tool_choice": "required"}).guide.forced_text()
         '<tool_call>\\n{"name": "now", "arguments": {'
         """
-        return self._compiled(body, self._found, cancel, reasoning, reasoning_is_open, context_ids)
+        try:
+            return self._compiled(body, self._found, cancel, reasoning, reasoning_is_open, context_ids)
+        except InterlockError as error:
+            if error.is_client_error:
+                # Its frames hold what was compiled, for as long as somebody keeps the error.
+                clear_frames(error.__traceback__)
+            raise
 
     def precompute(self, body: Any, store: Store, *, cancel: CancelToken | None = None) -> list[str]:
         """Compile a body that this compiler will meet, and add its indexes to ``store``, where a compiler with this

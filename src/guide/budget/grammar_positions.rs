@@ -136,6 +136,10 @@ impl<'a> GrammarPositions<'a> {
             UNKNOWN => {}
             known => return known,
         }
+        if is_over() {
+            self.left_out = true;
+            return DEAD;
+        }
         self.made += 1;
         let branches = class.branches.clone();
         let next = self.program.machine(self.stack).step(&branches, byte);

@@ -45,6 +45,7 @@ use crate::pushdown::completion::min_cost::MinCosts;
 use crate::pushdown::completion::shortest::KeyWatch;
 use crate::pushdown::json::frame::{FrameId, NONE};
 use crate::pushdown::json::machine::JsonMachine;
+use crate::util::work_meter::{metered_with, too_little_memory};
 
 /// Bytes that a frame has for every 64 names: names that were seen, are needed and are allowed.
 const BITS_OF_NAMES: usize = 3 * size_of::<u64>();
@@ -84,6 +85,20 @@ impl Guide {
     }
 
     pub(super) fn start_budget(&mut self, max_tokens: usize) -> Result<()> {
+        /// The part of a mask's steps that the first plan of a grammar may take, and what it always may.
+        const PART: usize = 8;
+        const ALWAYS: usize = 20_000;
+        if !matches!(self.position, Position::Grammar { .. }) {
+            return self.find_reserve(max_tokens);
+        }
+        let most = (self.index.0.limits.max_mask_steps / PART).max(ALWAYS);
+        let (found, spent) = metered_with(most, self.work.taken, || self.find_reserve(max_tokens));
+        self.work.taken = spent.bytes;
+        if spent.crowded { found.and_then(|()| Err(too_little_memory())) } else { found }
+    }
+
+    /// Finds what completes the output within a budget that begins, and holds it.
+    fn find_reserve(&mut self, max_tokens: usize) -> Result<()> {
         if !self.leave_tables() {
             return Err(self.failure().cloned().unwrap_or_else(no_plan));
         }

@@ -12,7 +12,7 @@ use crate::grammar::model::Lexer;
 use crate::mask::grammar::GrammarMasker;
 use crate::mask::grammar::document_walk::DocumentVisit;
 use crate::mask::grammar::end_nodes::LastEndNodes;
-use crate::mask::grammar::exits::{ROWS_PER_STEP, SMALL};
+use crate::mask::grammar::exits::{ENDS_PER_STEP, ROWS_PER_STEP, SMALL};
 use crate::mask::grammar::row_levels::RowLevels;
 use crate::mask::grammar::segments::{Beginning, Segment, TrieName, UNNAMED, VOCABULARY};
 use crate::mask::trie_kind::TrieKind;
@@ -368,7 +368,9 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
                 self.enter(trie, (child, to, column, place), byte);
             }
         }
-        for &(terminal, obligations) in &program.scanner.state(state).ends {
+        let ends = &program.scanner.state(state).ends;
+        charge(ends.len() / ENDS_PER_STEP);
+        for &(terminal, obligations) in ends {
             // Most nodes have no byte below that could follow.
             if children(trie, node).any(|(_, byte)| program.may_follow(terminal, obligations, byte)) {
                 self.end_terminal(trie, (node, state, column, place), (terminal, obligations), 0);

@@ -48,6 +48,8 @@ type Found = Option<Arc<ExitsBelow>>;
 
 /// Rows below a node that are united in a microsecond.
 pub(super) const ROWS_PER_STEP: usize = 16;
+/// Terminals that end at a node whose followers are looked at in a microsecond.
+pub(super) const ENDS_PER_STEP: usize = 8;
 /// Nodes that are passed in a microsecond.
 const NODES_PER_STEP: usize = 64;
 
@@ -116,7 +118,9 @@ fn find(
     let mut rests: SeededMap<(u32, ObligationsId), Rests> = SeededMap::default();
     let (mut count, mut many) = (0, Vec::new());
     let mut add_ends = |node: u32, state: ScanStateId| {
-        for &(terminal, obligations) in &scanner.state(state).ends {
+        let ends = &scanner.state(state).ends;
+        charge(ends.len() / ENDS_PER_STEP);
+        for &(terminal, obligations) in ends {
             for child in trie.children(node) {
                 if !program.may_follow(terminal, obligations, trie.byte[child as usize]) {
                     continue;

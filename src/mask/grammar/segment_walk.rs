@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::mask::grammar::GrammarMasker;
 use crate::mask::grammar::builder::{MaskBuilder, children};
-use crate::mask::grammar::exits::{ROWS_PER_STEP, SMALL};
+use crate::mask::grammar::exits::{ENDS_PER_STEP, ROWS_PER_STEP, SMALL};
 use crate::mask::grammar::segments::{Beginning, Segment, SegmentEnd, UNNAMED, VOCABULARY};
 use crate::mask::lexeme::lexeme_mask::TokenSet;
 use crate::mask::trie_kind::TrieKind;
@@ -65,6 +65,7 @@ fn segment_of(masker: &GrammarMasker, trie: &Trie, (name, node, least, start): B
             }
             continue;
         }
+        charge(scan.ends.len() / ENDS_PER_STEP);
         for &(terminal, obligations) in &scan.ends {
             if children(trie, node).any(|(_, byte)| program.may_follow(terminal, obligations, byte)) {
                 ends.entry((terminal, obligations)).or_default().push(node);

@@ -64,7 +64,7 @@ impl VocabTables {
         }
         let Some(lexeme) = Lexeme::compile(source, expr, kind, self.reach, limits)? else { return Ok(None) };
         let made = Arc::new(MaskedLexeme::new(lexeme, role == LexemeRole::Value));
-        made.masks.bytes.store(key.len() * 4, Ordering::Relaxed);
+        made.masks.grow(key.len() * 4);
         let shares = bounds.is_some() && made.lexeme.has_lengths();
         if shares {
             key[..3].copy_from_slice(&without_bounds);

@@ -8,6 +8,7 @@ use crate::limits::MASK_BYTES;
 use crate::mask::lexeme::lexeme_mask::{LexemeMask, TokenSet};
 use crate::mask::trie_kind::TrieKind;
 use crate::util::append_vec::AppendVec;
+use crate::util::memory_growth;
 use crate::util::seeded_hash::SeededMap;
 use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -73,7 +74,19 @@ pub(crate) struct StateMasks {
     pub(in crate::mask) bytes: AtomicUsize,
 }
 
+impl Drop for StateMasks {
+    fn drop(&mut self) {
+        memory_growth::shrink(self.bytes.load(Ordering::Relaxed));
+    }
+}
+
 impl StateMasks {
+    /// Counts bytes that the masks take.
+    pub(in crate::mask) fn grow(&self, bytes: usize) -> usize {
+        memory_growth::grow(bytes);
+        self.bytes.fetch_add(bytes, Ordering::Relaxed)
+    }
+
     /// A mask that is not among the roots.
     pub(in crate::mask) fn other(&self, key: &LexemeMaskKey) -> Option<Arc<LexemeMask>> {
         self.others.read().unwrap_or_else(|p| p.into_inner()).get(key).cloned()

@@ -13,6 +13,7 @@ use std::sync::{Mutex, MutexGuard};
 
 use crate::pushdown::grammar::bnf_rules::{Productions, Symbol};
 use crate::util::append_vec::AppendVec;
+use crate::util::memory_growth::HeldBytes;
 use crate::util::seeded_hash::{SeededMap, SeededSet};
 use crate::util::work_meter::charge_bytes;
 
@@ -83,7 +84,7 @@ pub struct LrAutomaton {
 #[derive(Default)]
 struct Builder {
     by_kernel: SeededMap<Box<[Item]>, LrStateId>,
-    bytes: usize,
+    bytes: HeldBytes,
 }
 
 impl LrAutomaton {
@@ -154,7 +155,7 @@ impl LrAutomaton {
 
     /// Approximate bytes held.
     pub fn memory_bytes(&self) -> usize {
-        self.lock().bytes
+        self.lock().bytes.get()
     }
 
     fn intern(&self, productions: &Productions, builder: &mut Builder, kernel: &[Item]) -> LrStateId {
@@ -168,8 +169,8 @@ impl LrAutomaton {
         let bytes =
             2 * size_of_val(kernel) + items * 8 + state.transitions.len() * 32 + state.reductions.len() * 8 + 96;
         // Items are sorted and compared, and their hash is found: that takes longer than filling as much memory.
-        charge_bytes(4 * bytes);
-        builder.bytes += bytes;
+        charge_bytes(bytes);
+        builder.bytes.grow(bytes);
         self.states.set(number, state);
         builder.by_kernel.insert(kernel.into(), id);
         id

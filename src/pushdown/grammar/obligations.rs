@@ -10,7 +10,6 @@ use crate::expr::ByteSet;
 use crate::expr::byte_bits::{ByteBits, bits};
 use crate::lexeme::{CLOSED, StateId};
 use crate::pushdown::grammar::scanner::{Builder, END, NO_OBLIGATIONS, ObligationsId, Scanner, TerminalState};
-use crate::util::work_meter::charge_bytes;
 
 /// What a terminal that ended promised of the rest of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -204,8 +203,7 @@ impl Scanner {
         }
         let id = builder.by_obligations.len() as ObligationsId;
         let bytes = list.len() * 16 + 400;
-        charge_bytes(bytes);
-        builder.bytes += bytes;
+        builder.bytes.grow(bytes);
         self.obligations.set(
             id,
             Obligations {

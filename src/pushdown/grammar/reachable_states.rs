@@ -2,8 +2,9 @@
 
 use smallvec::SmallVec;
 
-use crate::util::cancel::charge;
+use crate::util::cancel::{charge, is_exhausted};
 use crate::util::seeded_hash::SeededMap;
+use crate::util::work_meter::is_over;
 
 /// Bytes by which a state is left in a microsecond.
 const BYTES_PER_STEP: usize = 32;
@@ -19,7 +20,7 @@ pub struct ReachableStates {
 }
 
 impl ReachableStates {
-    /// The states that `step` reaches with these bytes. `None` if they are more than `most`.
+    /// The states that `step` reaches with these bytes. `None` if they are more than `most`, or the work is over.
     pub fn of(start: u32, bytes: &[u8], most: usize, step: impl Fn(u32, u8) -> Option<u32>) -> Option<Self> {
         let numbers = SeededMap::from_iter([(start, 0)]);
         let mut states = ReachableStates { all: vec![start], numbers, from: vec![SmallVec::new()] };
@@ -39,7 +40,7 @@ impl ReachableStates {
                     from.push(number);
                 }
             }
-            if states.all.len() > most {
+            if states.all.len() > most || is_over() || is_exhausted() {
                 return None;
             }
             number += 1;

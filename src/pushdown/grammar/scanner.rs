@@ -18,8 +18,9 @@ use crate::util::append_vec::AppendVec;
 use crate::util::bounded_cache::BoundedCache;
 use crate::util::cache_register::OBLIGED_STATES;
 use crate::util::cancel;
+use crate::util::memory_growth::HeldBytes;
 use crate::util::seeded_hash::SeededMap;
-use crate::util::work_meter::{charge, charge_bytes, spent, too_large_states};
+use crate::util::work_meter::{charge, spent, too_large_states};
 
 /// Automata that step by a byte in a microsecond.
 const STEPPED_AT_ONCE: usize = 32;
@@ -95,7 +96,7 @@ pub(super) struct Builder {
     by_content: SeededMap<(Box<[TerminalState]>, ObligationsId, bool), ScanStateId>,
     pub(super) by_obligations: SeededMap<Box<[Obligation]>, ObligationsId>,
     next: ScanStateId,
-    pub(super) bytes: usize,
+    pub(super) bytes: HeldBytes,
 }
 
 impl Scanner {
@@ -271,7 +272,7 @@ impl Scanner {
     #[cold]
     fn make_next(&self, id: ScanStateId, byte: u8) -> ScanStateId {
         let state = self.state(id);
-        let before = spent();
+        let (before, charged) = (spent(), cancel::spent());
         charge(1 + (state.live.len() + self.obligations(state.obligations).len()) / STEPPED_AT_ONCE);
         let step = |&(terminal, from): &TerminalState| {
             let to = self.step(terminal, from, byte);
@@ -293,8 +294,8 @@ impl Scanner {
                 }
             }
         };
-        // Where it is a compile that asks, these are steps of it.
-        cancel::charge(spent() - before);
+        // Where it is a compile that asks, these are steps of it. States of terminals have told it themselves.
+        cancel::charge((spent() - before).saturating_sub(cancel::spent() - charged));
         state.row[self.class(byte)].store(to, Ordering::Release);
         self.fill_alike(state, byte, to);
         to
@@ -410,8 +411,7 @@ impl Scanner {
         let live = content.0.clone();
         let row = self.firsts.iter().map(|_| AtomicU32::new(UNKNOWN)).collect();
         let bytes = live.len() * 16 + self.firsts.len() * 4 + ends.len() * 8 + 160;
-        charge_bytes(bytes);
-        builder.bytes += bytes;
+        builder.bytes.grow(bytes);
         let unlike = AtomicU8::new(0);
         self.states.set(id, ScanState { row, unlike, live, obligations, ends, at_boundary });
         builder.by_content.insert(content, id);
@@ -465,6 +465,6 @@ impl Scanner {
 
     /// Approximate bytes held, the terminals' own automata left out.
     pub fn memory_bytes(&self) -> usize {
-        self.lock().bytes
+        self.lock().bytes.get()
     }
 }

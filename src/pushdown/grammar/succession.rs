@@ -24,6 +24,7 @@ use crate::pushdown::grammar::succession::ends_ahead::EndsAhead;
 use crate::util::bounded_cache::BoundedCache;
 use crate::util::cache_register::ENDS_AHEAD;
 use crate::util::cancel::poll;
+use crate::util::work_meter::is_over;
 
 /// Which terminals the longest match of another one lets follow.
 pub struct Succession {
@@ -184,14 +185,17 @@ impl Succession {
         })
     }
 
-    /// The ends that can be reached from a state of the scanner. `None` if there are too many states.
+    /// The ends that can be reached from a state of the scanner. `None` if there are too many states, or the work is
+    /// over.
     fn ends_from(&self, scanner: &Scanner, state: ScanStateId) -> Option<Arc<EndsAhead>> {
         if let Some(known) = self.ends_ahead.get(&state) {
             return known;
         }
         let ends = EndsAhead::of(scanner, state).map(Arc::new);
-        let size = ends.as_ref().map_or(0, |ends| ends.memory_bytes());
-        self.ends_ahead.keep(state, ends.clone(), size + 64);
+        if ends.is_some() || !is_over() {
+            let size = ends.as_ref().map_or(0, |ends| ends.memory_bytes());
+            self.ends_ahead.keep(state, ends.clone(), size + 64);
+        }
         ends
     }
 

@@ -21,7 +21,6 @@ use crate::mask::lexeme::masked_lexeme::MaskedLexeme;
 use crate::mask::lexeme::masked_lexeme::PendingLengths;
 use crate::mask::vocab_tables::VocabTables;
 use crate::util::bits::has_at_most;
-use crate::util::memory_growth;
 use crate::vocab::Vocabulary;
 
 /// Nodes that a walk which counts meets at most, before the mask is found in another way.
@@ -122,8 +121,7 @@ impl VocabTables {
         let masks = &lexeme.masks;
         let found = needs(self, vocabulary.trie(), &lexeme.lexeme, state).map(Arc::new);
         let bytes = 64 + found.iter().flat_map(|needs| needs.iter()).map(|n| n.1.bytes()).sum::<usize>();
-        memory_growth::grow(bytes);
-        masks.bytes.fetch_add(bytes, Ordering::Relaxed);
+        masks.grow(bytes);
         masks.others_bytes.fetch_add(bytes, Ordering::Relaxed);
         let mut known = masks.needs.write().unwrap_or_else(|p| p.into_inner());
         known.entry(state).or_insert(found).clone()

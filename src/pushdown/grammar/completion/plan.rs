@@ -30,7 +30,7 @@ use crate::pushdown::grammar::parse_stack::{Branch, NodeId, ParseStack};
 use crate::pushdown::grammar::program::{GrammarMachine, GrammarProgram};
 use crate::pushdown::grammar::scanner::{NO_OBLIGATIONS, ObligationsId, ScanStateId};
 use crate::util::seeded_hash::SeededSet;
-use crate::util::work_meter::{charge, unmetered};
+use crate::util::work_meter::{charge, metered, unmetered};
 
 /// The most terminals of a completion.
 const MOST_LEAVES: usize = 1 << 16;
@@ -78,8 +78,11 @@ impl GrammarProgram {
         self.prospects.costs.get_or_init(|| unmetered(make))
     }
 
-    /// What completes an output at most, where terminals take longest matches.
+    /// What completes an output at most, where terminals take longest matches; `None` where that is not known, or would
+    /// take long to find.
     fn largest_costs(&self) -> Option<&LargestCosts> {
+        /// Twice what SQL takes.
+        const MOST_STEPS: usize = 150_000;
         let make = || {
             let (productions, scanner, sets, ignored) =
                 (&self.productions, &self.scanner, &self.token_sets, &self.ignored);
@@ -95,7 +98,12 @@ impl GrammarProgram {
                 false => LargestCosts::separated(productions, scanner, &self.follow, sets, ignored),
             })
         };
-        self.prospects.largest.get_or_init(|| unmetered(make)).as_ref()
+        // They hold for all, so nobody pays for them alone. A source that would need more has none.
+        let within = || {
+            let (made, steps) = metered(MOST_STEPS, make);
+            made.filter(|_| steps <= MOST_STEPS)
+        };
+        self.prospects.largest.get_or_init(within).as_ref()
     }
 
     /// Bounds of what completes a stack, if there are any.

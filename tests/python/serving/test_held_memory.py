@@ -1,0 +1,89 @@
+"""What all sources of a process may hold together: who took much is refused more, and all others go on.
+
+In a process of its own, since the bound is one for the process.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+PROGRAM = '''
+import gc
+import interlock
+from interlock.explain import byte_vocabulary
+from interlock.serving import RequestCompiler
+
+vocabulary = byte_vocabulary()
+held = lambda: interlock.stats()["held_bytes"] >> 20
+start = interlock.stats()["held_bytes"]
+everyday = interlock.Index.from_grammar('start: /[a-z]+/ ("," /[a-z]+/)*', vocabulary)
+
+def hostile(number):
+    """Terminals that read the same texts, with many states each."""
+    pairs = " | ".join(f"T{j} T{j + 1}" for j in range(300))
+    terminals = "\\n".join(f"T{j}: /[a-z{j % 10}]*b[a-z]{{{j + number}}}/" for j in range(302))
+    return f"start: (T0 | T1)+ | {pairs}\\n{terminals}"
+
+def masks(guide):
+    for token in b"ab":
+        guide.allowed_token_ids()
+        guide.advance(token)
+    guide.allowed_token_ids()
+
+def ends(number, keep):
+    try:
+        guide = interlock.Index.from_grammar(hostile(number), vocabulary, limits={"max_mask_steps": 500_000}).guide()
+        keep.append(guide)
+        masks(guide)
+    except interlock.LimitError as error:
+        assert error.field in ("max_mask_steps", None), error.field
+        return error.field or str(error)
+
+# 1. Nothing is refused for its memory as long as there is room.
+kept = []
+assert [ends(number, kept) for number in range(3)] == ["max_mask_steps"] * 3
+assert held() > 60, held()
+
+# 2. What running sources hold is bounded, whatever their number.
+interlock.set_mask_cache_bytes(0)
+answers = [ends(number, kept) for number in range(3, 15)]
+assert "this source took many of them" in answers[-1] and "set_mask_cache_bytes" in answers[-1], answers
+assert held() < 2 * 128, held()
+
+# 3. Everyday sources compile, and run; so do those that were there.
+guide = everyday.guide()
+masks(guide)
+assert len(interlock.Index.from_json_schema({"type": "object"}, vocabulary).guide(max_tokens=50).allowed_token_ids())
+assert len(RequestCompiler(vocabulary).compile({"guided_grammar": 'start: "a" | "b"'}).guide.allowed_token_ids()) == 2
+
+# 4. When the hostile ones are gone, there is room again.
+kept.clear()
+gc.collect()
+assert held() < 10, held()
+assert ends(20, kept) == "max_mask_steps"
+kept.clear()
+interlock.set_mask_cache_bytes(256 << 20)
+
+# 5. Who keeps the error of a request keeps nothing of its source.
+compiler, errors = RequestCompiler(vocabulary), []
+interlock.clear_caches()
+before = held()
+for number in range(6):
+    try:
+        compiler.compile({"guided_grammar": hostile(30 + number), "max_tokens": 10})
+    except interlock.BudgetError as error:
+        errors.append(error)
+assert len(errors) == 6
+interlock.clear_caches()
+assert held() <= before + 1, held()
+
+del guide, everyday
+interlock.clear_caches()
+gc.collect()
+assert interlock.stats()["held_bytes"] <= start + (1 << 20)
+'''
+
+
+def test_what_all_sources_hold_is_bounded():
+    subprocess.run([sys.executable, "-c", PROGRAM], check=True)
