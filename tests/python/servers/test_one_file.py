@@ -59,7 +59,7 @@ def with_engine(use):
 
     async def main():
         names = page()
-        limits = {"max_mask_steps": 1_000}
+        limits = {"max_mask_steps": 20_000}
         compiler = names["RequestCompiler"](names["vocabulary"], format="hermes", limits=limits, seconds=2.0)
         engine = names["Engine"](compiler)
         found = await asyncio.wait_for(use(names, engine), WAIT)
