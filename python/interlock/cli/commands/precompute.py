@@ -2,7 +2,7 @@
 
   interlock precompute schemas/ -t tokenizer.json -o store/
   interlock precompute schemas.jsonl --schema-key schema -t vocabulary.ilk -o store/
-  interlock precompute schemas/*.json -t tokenizer.json -o store/
+  interlock precompute schemas/*.json -t tokenizer.json -o store/ --for-server
   interlock precompute 'schemas/**/*.json' -t tokenizer.json -o store/ --shard 3/8
 
 Run it again after any interruption: what the store has is skipped, and so is what was refused before (--retry tries it
@@ -58,6 +58,12 @@ def register(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("-j", "--jobs", type=at_least(1), metavar="N", help="worker processes (default: one a core)")
     parser.add_argument("--no-tables", action="store_true", help="store what indexes are compiled from, and no tables")
+    parser.add_argument(
+        "--for-server",
+        action="store_true",
+        help="compile as a RequestCompiler does by default, so that a server finds them: compact, spelling plain, "
+        "ASCII classes in patterns",
+    )
     parser.add_argument("--report", metavar="FILE", help="default: report.jsonl in the store")
     parser.add_argument("--retry", action="store_true", help="try again what was refused before")
     sources.add_arguments(parser, positional=False)
@@ -70,6 +76,10 @@ def run(args: argparse.Namespace, output: Output) -> int:
         raise UsageError("--jobs must be at least 1")
     if any(pair.endswith("=-") for pair in args.document):
         raise UsageError("--document URI=-: the standard input cannot be read by several processes; give a file")
+    if args.for_server:
+        from interlock.cli.precomputing import server_defaults
+
+        server_defaults.refuse_contradictions(args)
     for kind in source_words.KINDS.values():  # What makes no sense is said once, not for each source.
         sources.options_of(args, kind)
     if "-" in args.sources:
@@ -89,7 +99,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     report = Path(args.report) if args.report else store.path / name
     old = earlier(report)
     tried = [] if args.retry else sorted(key for key, row in old.items() if _stays_refused(row))
-    arguments = {option: getattr(args, option) for option in (*kind_options.OPTIONS, "limit")}
+    arguments = {option: getattr(args, option) for option in (*kind_options.OPTIONS, "limit", "for_server")}
     task = Task(args.out, str(store.add_vocabulary(vocabulary)), arguments, tried, not args.no_tables)
     began = time.monotonic()
     rows: dict[str, dict[str, Any]] = {}
