@@ -162,7 +162,7 @@ def _described(error: Exception, item: Item, source: sources.Source | None) -> d
 
         locate_error.attach(error, source)
     described = exits.describe(error)
-    if item.length >= 0 and "line" in described:
+    if item.length >= 0 and "line" in described and described.get("file", item.name) == item.name:
         described["line"] = int(item.name.rpartition(":")[2])
     return described
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import interlock
 from interlock import explain
 from interlock.cli.sources import missing_documents
-from interlock.cli.sources.document_folders import Documents
+from interlock.cli.sources.document_folders import Documents, referred_from
 from interlock.cli.sources.schema_key import definition_meant
 from interlock.cli.terminal.escaped_lines import lines_remedy
 from interlock.cli.terminal.exits import CUT_OFF
@@ -77,9 +77,11 @@ def _locate(error: interlock.InterlockError, source: Source) -> PlaceInSource | 
     remedy, notes = _remedy(error, source, text)
     broken = re.match(r'in the document "(.*?)": .*\(at byte (\d+)\)', str(error))
     if broken and broken[1] in (documents := source.options.get("documents", {})):
-        return _broken_document(error, documents, broken[1], int(broken[2]))
+        found = _broken_document(error, documents, broken[1], int(broken[2]))
+        return replace(found, notes=(*_referring(source, text, broken[1], ""), *found.notes))
     uri, is_other, inside = (error.pointer or "").partition("#")
     if is_other and uri in (documents := source.options.get("documents", {})):
+        notes = (*_referring(source, text, uri, inside), *notes)
         return _in_document(error, documents, uri, inside, remedy, notes)
     document = explain.parse(text)
     if error.pointer is None and isinstance(error, interlock.UnsupportedError):
@@ -105,6 +107,21 @@ def _name_unique_items(error: interlock.UnsupportedError, document: Node) -> Non
     meant = [where for where, node in document.walk() if keys <= {member.key for member in node.members}]
     if len(meant) == 1:
         error.pointer, error.keyword = meant[0], "uniqueItems"
+
+
+def _referring(source: Source, text: str, uri: str, pointer: str) -> tuple[str, ...]:
+    """Which reference of the source leads to the place in another document, and by way of which others."""
+    documents = source.options["documents"]
+    if not isinstance(documents, Documents):
+        return ()
+    steps = referred_from(json_value(text), documents, uri, pointer)
+    if not steps:
+        return ()
+    name = source.file or "the schema"
+    way = [f"{documents.paths.get(by, by)} at {at or 'its root'}" for by, at in steps[1:]]
+    by = f", by way of {', '.join(way)}" if way else ""
+    outer = source.outer[1] if source.outer is not None else ""
+    return (f"{name} refers to it at {outer + steps[0][1] or 'its root'}{by}",)
 
 
 def _in_document(
