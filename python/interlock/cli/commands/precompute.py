@@ -35,7 +35,7 @@ from interlock.cli.sources import source_arguments as sources
 from interlock.cli.sources.yaml_files import from_yaml, yaml_name
 from interlock.cli.terminal import atomic_files, exits
 from interlock.cli.terminal.exits import InputError, UsageError
-from interlock.cli.terminal.named_files import in_folder, is_glob, matching
+from interlock.cli.terminal.named_files import in_folder, is_glob, links_to_folders, matching
 from interlock.cli.terminal.output import Output, Progress, clock, facts
 from interlock.cli.terminal.style import NOTE, Line
 from interlock.cli.terminal.suggest import near_file
@@ -270,11 +270,12 @@ def ignored(word: str) -> list[tuple[str, str]]:
         return []
     others = [p.relative_to(path) for p in in_folder(path) if p.suffix.lower() not in source_words.SUFFIXES]
     taken = ", ".join(source_words.SUFFIXES)
+    links = [p.relative_to(path).as_posix() for p in links_to_folders(path)]
     return [
         (p.as_posix(), _yaml(path / p) if yaml_name(p.name) else f"its name ends in none of {taken}")
         for p in others
         if p.suffix not in NOT_MEANT
-    ]
+    ] + [(link, "it is a link to a folder, and those are not followed; name it, too, for its files") for link in links]
 
 
 def _yaml(path: Path) -> str:
