@@ -163,7 +163,9 @@ def _in_pattern(error: interlock.InterlockError, pattern: str, options: dict[str
         flags = f" and give --flags {slashes[2]}" if slashes[2] else ""
         remedy = f"leave out the slashes around the pattern{flags}"
     elif isinstance(error, (interlock.PatternError, interlock.UnsupportedError)):
-        if _is_pattern(pattern, other):
+        if "a group with a name is written" in str(error) and _is_pattern(pattern, other):
+            remedy = f"write it so; --dialect {other} takes the pattern as it stands"
+        elif _is_pattern(pattern, other):
             remedy = f"--dialect {other} takes it"
         if re.search(r"\(\?(R|\d+|&)", pattern):
             remedy = "a pattern cannot call itself; a JSON Schema may recurse, by $ref"
@@ -194,6 +196,11 @@ def _in_grammar(error: interlock.InterlockError, source: Source) -> PlaceInSourc
     remedy = lines_remedy(text, start, source.name, source.file)
     remedy = remedy or _GRAMMAR_OPTIONS.get(error.code or "") or _grammar_remedy(error, source)
     if error.offset is None:
+        name = error.subject if error.code == "endless_rule" else None
+        # A rule without a name of its own has one made of its parent's, and is nowhere defined.
+        rule = re.search(rf"^[?!]*({re.escape(name)})\b[^\S\n]*:", text, re.MULTILINE) if name else None
+        if rule is not None:
+            return PlaceInSource(text, *rule.span(1), remedy)
         return PlaceInSource(text, 0, 1, remedy, found=False)
     return PlaceInSource(text, start, start + 1, remedy)
 
