@@ -74,7 +74,9 @@ def _cuts(text: str) -> list[int]:
     >>> _cuts('only {"a b": [1, 2]} is "c d" now'), _cuts('a "b c')
     ([4, 20, 23, 29], [1, 4])
     """
-    blanks, outside, opened = [], [], []
+    blanks: list[int] = []
+    outside: list[int] = []
+    opened: list[str] = []
     is_quoted = False
     pieces = re.finditer(r'\\.|[ "{}\[\]]', text, re.DOTALL)
     for piece in pieces:
