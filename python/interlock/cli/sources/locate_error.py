@@ -278,13 +278,15 @@ def _not_json(text: str, at: int, name: str, file: str, then: str = "name") -> P
             start = len(text.rstrip())
             if own.message.startswith("the text ends"):
                 notes, remedy = (own.message,), CUT_OFF if file else remedy
+        elif own.message.startswith("the document has ended") and text[start] in "{[":
+            remedy = "one schema: interlock precompute takes several, each on a line of a .jsonl file"
     else:
         if twice := _repeated(document):
             return _both_keys(text, *twice)
     if re.fullmatch(r"[\w./\\~-]+\.\w+", text.strip()) and name.startswith("schema:"):
         meant = near_file(text.strip()) or text.strip()
         remedy = f"is this a file? write {meant} or schema:@{meant}"
-    if is_yaml(file):
+    if is_yaml(file) and not remedy.startswith("write {"):
         remedy = from_yaml(file, then)
     elif name.endswith(":@-") and is_yaml_schema(text.encode()):
         remedy = from_yaml("-")

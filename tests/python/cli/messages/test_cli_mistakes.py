@@ -139,3 +139,28 @@ def test_what_where_and_what_to_do(folder, args, code, words):
     (folder / "packed.gz").write_bytes(gzip.compress(b"{}" * 99))
     said = run(folder, *args, code=code).stderr
     assert words in said, said
+
+
+@pytest.mark.parametrize(
+    ("text", "way"),
+    [
+        ('{"type": "object" "properties": {}}', "write a comma before it"),
+        ('{"enum": [1 2]}', "write a comma before it"),
+        ('{"type": "object"}}', "leave out this }"),
+        ('{type: "object"}', 'write "type", in double quotes'),
+        ('{"type" "object"}', "write : before it"),
+        ('{"type" = "object"}', "write : for ="),
+        ('"type": "object"', "write { before the first key"),
+        ("<!DOCTYPE html><p>", "this is a page of HTML or XML"),
+    ],
+)
+def test_json_that_is_slightly_wrong_has_a_way_on_as_a_schema_and_as_a_document(tmp_path, text, way):
+    (tmp_path / "a.json").write_text(text)
+    assert f"try: {way}" in run(tmp_path, "inspect", "a.json", code=3).stderr
+    done = run(tmp_path, "check", "schema:true", "a.json", code=1)
+    assert f"try: {way}" in done.stdout
+
+
+def test_two_schemas_in_a_file_are_one_too_many(tmp_path):
+    (tmp_path / "a.json").write_text('{"type": "integer"}\n{"type": "string"}\n')
+    assert "try: one schema: interlock precompute takes several" in run(tmp_path, "inspect", "a.json", code=3).stderr
