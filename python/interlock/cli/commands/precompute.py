@@ -76,6 +76,10 @@ def run(args: argparse.Namespace, output: Output) -> int:
         raise UsageError("--jobs must be at least 1")
     if any(pair.endswith("=-") for pair in args.document):
         raise UsageError("--document URI=-: the standard input cannot be read by several processes; give a file")
+    if found := re.match(r"([a-z][a-z0-9+.-]+):/(?!/)", args.out):
+        raise UsageError(
+            f"-o {args.out}: a URL has two slashes", f"did you mean {found[1]}://{args.out[found.end() :]}?"
+        )
     if args.for_server:
         from interlock.cli.precomputing import server_defaults
 
