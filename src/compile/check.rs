@@ -139,6 +139,7 @@ pub fn check_grammar(text: &str, options: &GrammarOptions, limits: &Limits) -> R
                 set.tokens.clear();
             }
             Index::from_model(grammar, name_of_grammar(text, options), vocabulary, limits)
+                .map_err(|error| why_unsatisfiable::of_grammar(error, text, options, limits))
         })
     };
     checked(compile).map(drop).map_err(|error| limit_in(error, text))

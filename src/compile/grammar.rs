@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::compile::source::name_of_grammar;
-use crate::compile::{allowed_escapes, within_limits};
+use crate::compile::{allowed_escapes, why_unsatisfiable, within_limits};
 use crate::error::{Error, ErrorKind, Result, SourcePlace};
 use crate::expr::{ExprId, Exprs};
 use crate::grammar::model::{Grammar, Node, TokenName, TokenSet};
@@ -57,6 +57,7 @@ impl Index {
         let compile = || {
             let grammar = parse(text, options, limits)?;
             Index::from_model(grammar, name_of_grammar(text, options), vocabulary, limits)
+                .map_err(|error| why_unsatisfiable::of_grammar(error, text, options, limits))
         };
         within_limits(vocabulary, limits, compile).map_err(|error| limit_in(error, text))
     }

@@ -1,4 +1,5 @@
-//! Why a source accepts nothing, in words: which part of a pattern, or which keywords of a schema, leave nothing.
+//! Why a source accepts nothing, in words: which part of a pattern, which keywords of a schema, or which rule of a
+//! grammar leave nothing.
 //!
 //! A part that looks around is left out of the pattern, or a keyword of the schema, one after the other. What can be
 //! left out while still nothing is accepted stays out; what is there at the end is what contradicts itself. This
@@ -9,6 +10,8 @@ use serde_json::{Map, Value};
 use crate::compile::check::bytes;
 use crate::error::{Error, ErrorCode, ErrorKind, Result, SourcePlace};
 use crate::expr::Exprs;
+use crate::grammar::endless_rule::endless_rule;
+use crate::grammar::{GrammarOptions, parse};
 use crate::index::Index;
 use crate::limits::Limits;
 use crate::regex::assertions::Assertions;
@@ -91,6 +94,18 @@ fn impossible_part(
     let is_any = |kind: &str| left.iter().any(|&i| parts.kind(i) == kind);
     let kind = ["look", "edge"].into_iter().find(|kind| is_any(kind)).unwrap_or("other");
     Some((first, sentence, kind))
+}
+
+/// Says of a grammar that accepts nothing which of its rules never ends, where that is why.
+pub(super) fn of_grammar(e: Error, text: &str, options: &GrammarOptions, limits: &Limits) -> Error {
+    if e.kind() != ErrorKind::Unsatisfiable {
+        return e;
+    }
+    // What was compiled has other rules by now than those of the text.
+    let Ok(grammar) = parse(text, options, limits) else { return e };
+    let Some(rule) = endless_rule(&grammar) else { return e };
+    e.saying(format!("the grammar accepts nothing: {} never comes to an end", rule.name))
+        .coded_about(ErrorCode::EndlessRule, &rule.name)
 }
 
 /// Says of a schema that accepts nothing which of its keywords leave nothing.

@@ -8,6 +8,7 @@
 //! module of that syntax.
 
 mod bnf;
+pub mod endless_rule;
 mod error_place;
 mod lark;
 mod lower;

@@ -60,7 +60,7 @@ fn defined_by(line: &str) -> Option<&'static str> {
     let behind = behind.trim_start();
     match is_named {
         true if behind.starts_with("::=") => Some("::="),
-        true if behind.starts_with(':') => Some(":"),
+        true if behind.starts_with(':') && !behind.starts_with(":=") => Some(":"),
         false if line.starts_with('<') && line.contains("::=") => Some("<"),
         _ => None,
     }

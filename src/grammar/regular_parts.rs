@@ -109,7 +109,7 @@ fn fold_all(grammar: &mut Grammar) {
 }
 
 /// The rules, each behind those that it names where they don't name it in turn.
-fn postorder(grammar: &Grammar) -> Vec<RuleId> {
+pub(super) fn postorder(grammar: &Grammar) -> Vec<RuleId> {
     let named: Vec<Vec<RuleId>> = grammar
         .rules
         .iter()
@@ -144,7 +144,8 @@ fn postorder(grammar: &Grammar) -> Vec<RuleId> {
     out
 }
 
-fn rules_of(node: &Node, out: &mut Vec<RuleId>) {
+/// The rules that a node names, each as often as it does.
+pub(super) fn rules_of(node: &Node, out: &mut Vec<RuleId>) {
     match node {
         Node::Rule(rule) => out.push(*rule),
         Node::Sequence(all) | Node::Choice(all) => all.iter().for_each(|one| rules_of(one, out)),

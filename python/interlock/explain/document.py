@@ -91,8 +91,17 @@ def parse(text: str) -> Node:
         raise
     at = reader.blank(node.end)
     if at < len(text):
-        raise NotJson("the document has ended; nothing may follow", at, reader.hint(at))
+        raise NotJson("the document has ended; nothing may follow", at, reader.hint(at) or _hint_behind(text[at], node))
     return node
+
+
+def _hint_behind(mark: str, document: Node) -> str:
+    """What was probably meant by a character behind a document; empty where nothing is known."""
+    if mark in "}]":
+        return f"leave out this {mark}, or write what it should close"
+    if mark == ":" and document.kind == "string":
+        return "write { before the first key, and } behind the last value"
+    return ""
 
 
 def embedded(text: str, at: int = 0) -> int | None:
@@ -117,6 +126,10 @@ def embedded(text: str, at: int = 0) -> int | None:
         if end - begin > longest:
             longest, found = end - begin, begin
     return found
+
+
+_BEGINS = '"{[0123456789-tfn'
+"""What a value begins with."""
 
 
 class _Reader:
@@ -159,7 +172,14 @@ class _Reader:
             return f"JSON has no {word[0]}; write {right}"
         if rest[:1] in "“”„‟" and rest:
             return "JSON's quotes are plain ones: \""
+        if re.match(r"<(!|\?xml|html)", rest, re.IGNORECASE):
+            return "this is a page of HTML or XML, such as a server answers in the place of a file: get the file again"
         return ""
+
+    def hint_of_key(self, at: int) -> str:
+        """What was probably meant where a key should begin."""
+        word = re.match(r"[A-Za-z_$][\w$-]*(?=\s*:)", self.text[at : at + 200])
+        return f'write "{word[0]}", in double quotes' if word else self.hint(at)
 
     def value(self, at: int) -> Node:
         """The value that begins at ``at``. ``NotJson`` if none does."""
@@ -267,13 +287,15 @@ class _Reader:
             if c == "}":
                 raise NotJson("a key is expected after the comma", at, "leave out the comma before }")
             if c != '"':
-                raise NotJson("a key in double quotes is expected", at, self.hint(at))
+                raise NotJson("a key in double quotes is expected", at, self.hint_of_key(at))
             name, end = self.string(at)
             key[:] = [(name, at, end)]
             colon = self.blank(end)
             if self.text[colon : colon + 1] != ":":
                 where = "the text ends where a colon is" if colon >= len(self.text) else "a colon is"
-                raise NotJson(f"{where} expected after the key", colon)
+                slip = self.text[colon : colon + 1]
+                hint = "write : for =" if slip == "=" else "write : before it" if slip and slip in _BEGINS else ""
+                raise NotJson(f"{where} expected after the key", colon, hint)
             value = self.value(self.blank(colon + 1))
             node.members.append(Member(name, at, end, value))
             at = self.separator(value.end, "}", "object", begin)
@@ -293,7 +315,8 @@ class _Reader:
         if at >= len(self.text):
             raise NotJson(f"the text ends inside the {kind} that begins {self.place(begin)}", at)
         if self.text[at] not in ("," + closer):
-            raise NotJson(f"a comma or {closer} is expected", at, self.hint(at))
+            slip = "write a comma before it" if self.text[at] in _BEGINS else ""
+            raise NotJson(f"a comma or {closer} is expected", at, self.hint(at) or slip)
         return at
 
     def place(self, at: int) -> str:

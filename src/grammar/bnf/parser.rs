@@ -12,6 +12,8 @@ use crate::limits::Limits;
 /// The most copies that a bounded repetition may ask for.
 const MOST_COPIES: u32 = 1 << 24;
 
+const NOT_CLOSED: &str = "this group is not closed; ')' must end it";
+
 /// All rules of a text.
 pub(super) fn rules(tree: &mut Tree, text: &str, notation: Notation, limits: &Limits) -> Result<()> {
     let mut r = Reader { tree, text, at: 0, notation };
@@ -22,6 +24,11 @@ pub(super) fn rules(tree: &mut Tree, text: &str, notation: Notation, limits: &Li
         }
         r.definition(limits)?;
     }
+}
+
+/// What a text begins with that other notations have for `::=`.
+fn slip_of(rest: &str) -> Option<&'static str> {
+    [":=", "=>", "=", "->"].into_iter().find(|slip| rest.starts_with(slip))
 }
 
 /// A body, or a part of it in parentheses, that is being read.
@@ -55,7 +62,11 @@ impl Reader<'_, '_> {
         };
         self.pass_blanks(true);
         if !self.takes("::=") {
-            let hint = if self.rest().starts_with([':', '=']) { "; rules are written \"name ::= ...\"" } else { "" };
+            let hint = match slip_of(self.rest()) {
+                Some(slip) => format!(", not {slip:?}; did you mean \"::=\"?"),
+                None if self.peek() == Some(':') => "; rules are written \"name ::= ...\"".to_owned(),
+                None => String::new(),
+            };
             return Err(self.error(self.at, format!("\"::=\" must stand here, behind the name {name:?}{hint}")));
         }
         self.pass_blanks(true);
@@ -136,12 +147,16 @@ impl Reader<'_, '_> {
             let Some(group) = groups.last_mut() else { return Err(self.error(at, "this body has no end")) };
             let Some(c) = self.peek() else {
                 if depth > 1 {
-                    return Err(self.error(group.at, "this group is not closed; ')' must end it"));
+                    return Err(self.error(group.at, NOT_CLOSED));
                 }
                 waits = false;
                 continue;
             };
             waits = false;
+            if depth > 1 && self.rest().starts_with("::=") {
+                // The next rule has begun.
+                return Err(self.error(group.at, NOT_CLOSED));
+            }
             match c {
                 '|' => {
                     self.at += 1;
@@ -286,6 +301,9 @@ impl Reader<'_, '_> {
             }
             _ => {
                 let Some(name) = self.name() else {
+                    if let Some(slip) = slip_of(self.rest()) {
+                        return Err(self.error(at, format!("{slip:?} means nothing here; did you mean \"::=\"?")));
+                    }
                     let hint = match c {
                         '\'' => "; texts stand in double quotes",
                         '/' => "; patterns in slashes are no part of this notation",

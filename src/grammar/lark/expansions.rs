@@ -67,6 +67,8 @@ impl<'a> Parser<'a, '_> {
                 Token::Newline | Token::End | Token::Mark('}') => {
                     return self.end_body(group, token, at, start);
                 }
+                // The next definition has begun.
+                Token::Mark(':') if group.close.is_some() => return self.end_body(group, token, at, start),
                 Token::Mark('|') => {
                     self.take()?;
                     self.end_alternative(group, at)?;
@@ -207,7 +209,9 @@ impl<'a> Parser<'a, '_> {
                 return Err(self.error(place.at, format!("nothing stands before {op:?} that it could repeat")));
             }
             _ => {
-                let message = format!("a name, a text or a pattern must stand here, not {}", shown(token));
+                let slip = token == Token::Mark('=') && self.tree.texts.get(self.number)[..place.at].ends_with(':');
+                let hint = if slip { "; write \":\" for \":=\"" } else { "" };
+                let message = format!("a name, a text or a pattern must stand here, not {}{hint}", shown(token));
                 return Err(self.error(place.at, message));
             }
         };

@@ -193,6 +193,9 @@ impl EcmaParser {
                 self.flags = flags;
                 return Ok(());
             }
+            Some(c) if c == '\'' || c == 'P' && self.r.peek() == Some('<') => {
+                return Err(self.r.error("invalid group; a group with a name is written (?<name>...)", at));
+            }
             _ => return Err(self.r.error("invalid group", at)),
         };
         self.b.open(at, (group, outer))

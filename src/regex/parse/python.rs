@@ -14,6 +14,9 @@ use crate::regex::unicode;
 use crate::regex::unicode::{Fold, Properties};
 use crate::util::seeded_hash::SeededSet;
 
+/// What is said of a group with a name that is written as in other dialects.
+const NAMED: &str = "; a group with a name is written (?P<name>...)";
+
 /// The flags in force at one place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PythonFlags {
@@ -203,7 +206,10 @@ impl PythonParser {
             '=' | '!' => PythonGroup::Look { behind: false, negative: c == '!' },
             '<' => match self.r.next() {
                 Some(c @ ('=' | '!')) => PythonGroup::Look { behind: true, negative: c == '!' },
-                Some(c) => return Err(self.r.error(format!("unknown extension ?<{c}"), at + 1)),
+                Some(c) => {
+                    let hint = if c == '_' || c.is_alphabetic() { NAMED } else { "" };
+                    return Err(self.r.error(format!("unknown extension ?<{c}{hint}"), at + 1));
+                }
                 None => return Err(self.r.error("unexpected end of pattern", self.r.pos)),
             },
             '#' => {
@@ -219,7 +225,10 @@ impl PythonParser {
                 self.flags = flags;
                 return Ok(());
             }
-            _ => return Err(self.r.error(format!("unknown extension ?{c}"), at + 1)),
+            _ => {
+                let hint = if c == '\'' { NAMED } else { "" };
+                return Err(self.r.error(format!("unknown extension ?{c}{hint}"), at + 1));
+            }
         };
         self.b.open(at, (group, outer))
     }

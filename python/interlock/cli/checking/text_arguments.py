@@ -98,9 +98,12 @@ def _json(text: str | bytes) -> Any:
 
 
 def token_ids(args: argparse.Namespace, vocabulary: interlock.Vocabulary) -> list[int]:
-    """The ids that ``--ids`` names. ``UsageError`` for what is none, and for an id that no token has."""
+    """The ids that ``--ids`` names, with commas or blanks between them; a list as Python writes it is one, too.
+    ``UsageError`` for what is none, and for an id that no token has.
+    """
     ids = []
-    for part in args.ids.strip(",").split(","):
+    text = args.ids.strip().removeprefix("[").removesuffix("]")
+    for part in text.replace(",", " ").split() or [text]:
         try:
             ids.append(int(part))
         except ValueError:

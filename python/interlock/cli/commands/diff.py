@@ -9,7 +9,7 @@ states, or a source recurses or is a grammar, the keywords of two schemas say wh
 maxLength accepts more), or the rules of two grammars do (one more alternative accepts more), and a quick search through
 members of both sides looks for a text that only one of them accepts. The places are listed in which the two differ.
 Exit code 0: they accept the same, or differ as --allow says; 1: they do not; 5: not decided, also where a difference
-is known and it is open whether --allow says so. Files of two folders are compared by their names, one line for each:
+is known and it is open whether --allow says so. Files of two folders are compared by their names, a line for each:
 same, wider, narrower, different, undecided, added, removed or refused; $ref reaches the files of the own folder. The
 exit code is the worst: 3 or 4 where a file is refused, then 1, then 5.
 """
@@ -118,16 +118,19 @@ def _answer(read: list[sources.Source], args: argparse.Namespace, output: Output
     if notes := notes_on_documents(read):
         machine["notes"] = notes
         people += [Line(("  note: ", NOTE), note) for note in notes]
+    reasons: list[Line] = []
     if relation != "equal" and (changed := grammar_changes.changes(*read)):
         machine["definitions"] = [change.machine() for change in changed]
-        people += grammar_changes.lines(changed)
+        reasons += grammar_changes.lines(changed)
     if tools is not None:
         machine["tools"] = [change.machine() for change in tools.changes]
-        people += [line for change in tools.changes for line in change.lines()]
+        reasons += [line for change in tools.changes for line in change.lines()]
+    people += reasons
     documents = [source.document for source in read]
     rows: list[dict[str, Any]] = []
     if None not in documents and relation != "equal":
         rows = differences(*documents, *without_other_names(read, list(map(documents_of, read))))
+    reasons += changes(rows, None)
     if relation != "equal" and found.is_decided and None not in documents:
         machine["differences"] = rows
         people += changes(rows)
@@ -139,6 +142,7 @@ def _answer(read: list[sources.Source], args: argparse.Namespace, output: Output
     ):
         machine["reordered"] = "only" if not rows else "also"
         people += _reordered(not rows)
+        reasons += _reordered(not rows)[:1]
     if not found.is_exact and found.is_decided and any(found.included):
         by = "tools" if tools is not None else "keywords" if None not in documents else "rules"
         machine["decided_by"] = by
@@ -157,7 +161,7 @@ def _answer(read: list[sources.Source], args: argparse.Namespace, output: Output
     code = {"equal": exits.OK, "not decided": exits.UNDECIDED}.get(relation, exits.NO)
     if args.allow is not None:
         code = {True: exits.OK, False: exits.NO, None: exits.UNDECIDED}[is_allowed]
-    return Answer(machine, people, code)
+    return Answer(machine, people, code, reasons)
 
 
 def _headline(relation: str, is_open: bool) -> Line:

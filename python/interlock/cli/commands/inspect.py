@@ -2,19 +2,21 @@
 
   interlock inspect order.json
   interlock inspect pattern:'[a-z]{1,60}' -t tokenizer.json
-  interlock inspect schemas/*.json
+  interlock inspect schemas/
 
 The report names what a keyword means here where that is less than in the specification. What cannot be computed, such
 as the number of texts of a source that recurses, is said to be not counted, with the reason; the rest is shown.
 
-Of several SOURCEs each has a line: what it is, and how many rows of its report are its own, or why it is refused. Exit
-code 3: some are refused.
+Of several SOURCEs, and of the files of a folder, each has a line: what it is, and how many rows of its report are its
+own, or why it is refused. Exit code 3: some are refused.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import math
+import os
 import random
 import sys
 from collections.abc import Callable, Sequence
@@ -25,12 +27,14 @@ from interlock import schema_hints
 from interlock._recipe import Recipe
 from interlock.cli.checking.walk import next_bytes
 from interlock.cli.comparing import recursion
-from interlock.cli.sources import kind_options, source_remarks, vocabularies
+from interlock.cli.sources import kind_options, source_remarks, tool_sources, vocabularies
 from interlock.cli.sources import source_arguments as sources
 from interlock.cli.sources.pattern_notes import say_pattern_notes
-from interlock.cli.terminal import exits, style
+from interlock.cli.sources.schema_or_answer import is_answer, tools_in
+from interlock.cli.sources.source_words import SUFFIXES, files_named
+from interlock.cli.terminal import atomic_files, exits, style
 from interlock.cli.terminal.output import Output, byte_set, facts, size, table, text_of
-from interlock.cli.terminal.style import BAD, NAME, TRY, Line
+from interlock.cli.terminal.style import BAD, NAME, NOTE, TRY, Line
 from interlock.samples.plausible import example
 from interlock.util.plurals import counted
 
@@ -48,14 +52,17 @@ COUNTED = 5000
 def register(parser: argparse.ArgumentParser) -> None:
     """Describe the arguments."""
     sources.add_arguments(parser)
-    parser.add_argument("more", metavar="SOURCE", nargs="*", default=[], help="further sources, each with a line")
+    parser.add_argument(
+        "more", metavar="SOURCE", nargs="*", default=[], help="further sources, each with a line; or folders"
+    )
     vocabularies.add_arguments(parser)
 
 
 def run(args: argparse.Namespace, output: Output) -> int:
     """Compile and describe."""
-    if args.more:
-        return _run_many(args, output)
+    named = files_named([args.source, *args.more])
+    if args.more or named != [(args.source, "")]:
+        return _run_many(named, args, output)
     source = sources.read(args.source, args)
     vocabulary = vocabularies.read(args)
     index = source.compile(vocabulary)
@@ -149,14 +156,19 @@ def run(args: argparse.Namespace, output: Output) -> int:
     return exits.OK
 
 
-def _run_many(args: argparse.Namespace, output: Output) -> int:
+def _run_many(named: list[tuple[str, str]], args: argparse.Namespace, output: Output) -> int:
     """Compile each, and say in a line what it is, or why it is refused."""
     vocabulary = vocabularies.read(args)
-    words = [args.source, *args.more]
+    words: list[str] = []
     read: list[sources.Source | interlock.InterlockError] = []
-    for word in words:
+    for word, top in named:
+        if top and not args.take_all and not args.schema_key and (why := _no_source(word, args)):
+            output.remark(Line(("note: ", NOTE), f"{word} is left out: {why}"))
+            continue
+        words.append(word)
+        inside = argparse.Namespace(**vars(args) | {"document": [*args.document, top]}) if top else args
         try:
-            read.append(sources.read(word, args, alone=False))
+            read.append(sources.read(word, inside, alone=False))
         except interlock.InterlockError as error:
             read.append(error)
     if kinds := {source.kind for source in read if isinstance(source, sources.Source)}:
@@ -194,6 +206,19 @@ def _run_many(args: argparse.Namespace, output: Output) -> int:
     last = Line(numbers, (f"{refused} refused", BAD if refused else ""))
     output.result({"counts": counts, "sources": machine}, [last])
     return exits.SOURCE if refused else exits.OK
+
+
+def _no_source(path: str, args: argparse.Namespace) -> str:
+    """Why a file of a folder is no source, but an answer that lies among them; empty if it may be one."""
+    if SUFFIXES[os.path.splitext(path)[1].lower()] != "schema":
+        return ""
+    try:
+        document = json.loads(atomic_files.read(path))
+    except (ValueError, RecursionError):
+        return ""
+    if tools := tools_in(document):
+        return "" if tool_sources.is_asked(args) else f"it {tools}; --tool-format makes a source of it"
+    return "" if args.unwrap and schema_hints.envelope(document) is not None else is_answer(document)
 
 
 def _report(rows: Sequence[interlock.ReportRow | source_remarks.Row]) -> list[dict[str, str]]:

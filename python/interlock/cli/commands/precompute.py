@@ -2,7 +2,7 @@
 
   interlock precompute schemas/ -t tokenizer.json -o store/
   interlock precompute schemas.jsonl --schema-key schema -t vocabulary.ilk -o store/
-  interlock precompute schemas/*.json -t tokenizer.json -o store/
+  interlock precompute schemas/*.json -t tokenizer.json -o store/ --for-server
   interlock precompute 'schemas/**/*.json' -t tokenizer.json -o store/ --shard 3/8
 
 Run it again after any interruption: what the store has is skipped, and so is what was refused before (--retry tries it
@@ -35,7 +35,7 @@ from interlock.cli.sources import source_arguments as sources
 from interlock.cli.sources.yaml_files import from_yaml, yaml_name
 from interlock.cli.terminal import atomic_files, exits
 from interlock.cli.terminal.exits import InputError, UsageError
-from interlock.cli.terminal.named_files import in_folder, is_glob, matching
+from interlock.cli.terminal.named_files import in_folder, is_glob, links_to_folders, matching
 from interlock.cli.terminal.output import Output, Progress, clock, facts
 from interlock.cli.terminal.style import NOTE, Line
 from interlock.cli.terminal.suggest import near_file
@@ -58,6 +58,12 @@ def register(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("-j", "--jobs", type=at_least(1), metavar="N", help="worker processes (default: one a core)")
     parser.add_argument("--no-tables", action="store_true", help="store what indexes are compiled from, and no tables")
+    parser.add_argument(
+        "--for-server",
+        action="store_true",
+        help="compile as a RequestCompiler does by default, so that a server finds them: compact, spelling plain, "
+        "ASCII classes in patterns",
+    )
     parser.add_argument("--report", metavar="FILE", help="default: report.jsonl in the store")
     parser.add_argument("--retry", action="store_true", help="try again what was refused before")
     sources.add_arguments(parser, positional=False)
@@ -70,6 +76,14 @@ def run(args: argparse.Namespace, output: Output) -> int:
         raise UsageError("--jobs must be at least 1")
     if any(pair.endswith("=-") for pair in args.document):
         raise UsageError("--document URI=-: the standard input cannot be read by several processes; give a file")
+    if found := re.match(r"([a-z][a-z0-9+.-]+):/(?!/)", args.out):
+        raise UsageError(
+            f"-o {args.out}: a URL has two slashes", f"did you mean {found[1]}://{args.out[found.end() :]}?"
+        )
+    if args.for_server:
+        from interlock.cli.precomputing import server_defaults
+
+        server_defaults.refuse_contradictions(args)
     for kind in source_words.KINDS.values():  # What makes no sense is said once, not for each source.
         sources.options_of(args, kind)
     if "-" in args.sources:
@@ -89,7 +103,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     report = Path(args.report) if args.report else store.path / name
     old = earlier(report)
     tried = [] if args.retry else sorted(key for key, row in old.items() if _stays_refused(row))
-    arguments = {option: getattr(args, option) for option in (*kind_options.OPTIONS, "limit")}
+    arguments = {option: getattr(args, option) for option in (*kind_options.OPTIONS, "limit", "for_server")}
     task = Task(args.out, str(store.add_vocabulary(vocabulary)), arguments, tried, not args.no_tables)
     began = time.monotonic()
     rows: dict[str, dict[str, Any]] = {}
@@ -260,11 +274,12 @@ def ignored(word: str) -> list[tuple[str, str]]:
         return []
     others = [p.relative_to(path) for p in in_folder(path) if p.suffix.lower() not in source_words.SUFFIXES]
     taken = ", ".join(source_words.SUFFIXES)
+    links = [p.relative_to(path).as_posix() for p in links_to_folders(path)]
     return [
         (p.as_posix(), _yaml(path / p) if yaml_name(p.name) else f"its name ends in none of {taken}")
         for p in others
         if p.suffix not in NOT_MEANT
-    ]
+    ] + [(link, "it is a link to a folder, and those are not followed; name it, too, for its files") for link in links]
 
 
 def _yaml(path: Path) -> str:

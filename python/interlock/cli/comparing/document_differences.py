@@ -125,18 +125,20 @@ def _counted_values(values: list[Any], word: str) -> str:
     return f"{len(values)} {word}: {', '.join(texts)}"
 
 
-def changes(rows: list[dict[str, Any]]) -> list[Line]:
-    """What changed from the first schema to the second, a line each: the place, the keyword, and both values."""
+def changes(rows: list[dict[str, Any]], most: int | None = MOST_CHANGES) -> list[Line]:
+    """What changed from the first schema to the second, a line each: the place, the keyword, and both values. At most
+    so many, or all.
+    """
     lines = []
-    for row in rows[:MOST_CHANGES]:
+    for row in rows[:most]:
         place, _, last = row["pointer"].rpartition("/")
         if last in KEYWORDS and place.rpartition("/")[2] not in MAPS:
             what = f"{place or '(root)'}: {last}"
         else:
             what = f"{row['pointer'] or '(root)'}:"
         lines.append(Line(f"  {what} {' -> '.join(sides(row))}"))
-    if len(rows) > MOST_CHANGES:
-        lines.append(Line(f"  and {len(rows) - MOST_CHANGES} other places; --json has them"))
+    if most is not None and len(rows) > most:
+        lines.append(Line(f"  and {len(rows) - most} other places; --json has them"))
     return lines
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from interlock.cli.comparing.schema_parts import SCALARS, SILENT, NotKnown, dependents
 from interlock.schema_hints import KEYWORDS
 
-__all__ = ["few_names", "is_without_keys", "named_in_place", "present"]
+__all__ = ["few_names", "is_without_keys", "named_in_place", "order_follows", "present"]
 
 BELOW = ("patternProperties", "propertyNames", "additionalProperties", "unevaluatedProperties")
 """Keywords that, where they are denied, may name a key that no other keyword names."""
@@ -31,6 +31,30 @@ def present(part: dict[str, Any], keys: Iterable[str]) -> set[str]:
             if key in found and not isinstance(needs, bool):
                 found |= set(needs if isinstance(needs, list) else needs.get("required", ()))
     return found
+
+
+_DECLARING = frozenset({"type", "properties", "required", "additionalProperties"})
+"""Keywords of objects whose keys have their places by ``properties`` and ``required`` alone."""
+
+
+def order_follows(a: dict[str, Any], b: dict[str, Any], says: Iterable[str]) -> bool:
+    """Whether the keys of an object that satisfies ``a`` come as ``b`` has them; ``says`` are the keywords of both, and
+    no other part is about the same object. Declared keys come first, then those that are required and not declared,
+    both as they are listed, and others last. Not if that is not known.
+
+    >>> one, two = {"properties": {"a": {}}}, {"properties": {"a": {}, "b": {}}, "required": ["b"]}
+    >>> order_follows(two, one, [*one, *two]), order_follows(one, two, [*one, *two])
+    (True, False)
+    """
+    if not _DECLARING.issuperset(says):
+        return False
+    ours, theirs = (
+        [*part.get("properties", ()), *(k for k in part.get("required", ()) if k not in part.get("properties", ()))]
+        for part in (a, b)
+    )
+    if a.get("additionalProperties") is False:  # Others do not come.
+        theirs = [key for key in theirs if key in ours]
+    return theirs == ours[: len(theirs)]
 
 
 def named_in_place(part: Any, denied: bool = False) -> set[str]:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from interlock.cli.comparing.conditions import condition, implies, says_nothing
-from interlock.cli.comparing.key_presence import few_names, is_without_keys, named_in_place, present
+from interlock.cli.comparing.key_presence import few_names, is_without_keys, named_in_place, order_follows, present
 from interlock.cli.comparing.objects_in_documents import objects_in
 from interlock.cli.comparing.schema_parts import (
     ANYTHING,
@@ -304,7 +304,8 @@ class Inclusion:
         needed, asked = a.get("required", []), b.get("required", [])
         if not set(asked) <= (present(a, ()) if self.is_plain else set(needed)):
             return False
-        if not self.any_order:
+        is_ordered = self.any_order or not shared and order_follows(a, b, {*a_says, *b_says})
+        if not is_ordered:
             loose = {*needed, *asked} - self.settled
             # Where keys are required and not declared, the list of them says their place.
             if loose and list(needed) != list(asked) or not _one_order(list(ours), list(theirs)):
@@ -333,7 +334,7 @@ class Inclusion:
             # nothing is known of its place. Of a key that both declare it is: each part has it at the same place.
             more = set(ours) - set(theirs)
             last = set(list(ours)[len(ours) - len(more) :])
-            if more and not self.any_order and (shared or last != more or set(asked) - set(theirs)):
+            if more and not is_ordered and (shared or last != more or set(asked) - set(theirs)):
                 return False
         parts = [(ours[name], theirs.get(name, beyond)) for name in ours]
         shared = shared or bool(patterns or others)  # A pattern may be about a declared key, too.

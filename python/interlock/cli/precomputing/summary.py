@@ -236,10 +236,14 @@ class Summary:
 
 
 def _place(row: dict[str, Any]) -> str:
-    """The line and the column behind the name of a source, as editors read them; a line of a file is in its name."""
+    """The line and the column behind the name of a source, as editors read them; a line of a file is in its name. Of a
+    fault in a file that the source refers to, that file is named.
+    """
     error = row.get("error") or {}
     if "line" not in error:
         return ""
+    if error.get("file", row["name"]) != row["name"]:
+        return f": in {error['file']}:{error['line']}:{error['column']}"
     is_line = row["name"].endswith(f":{error['line']}")
     return f":{error['column']}" if is_line else f":{error['line']}:{error['column']}"
 

@@ -76,6 +76,10 @@ class Worker:
             if reason := self._no_source(item, data):
                 return {"name": item.name, "key": None, "ok": False, "left_out": reason}
             source = sources.from_bytes(kind_of(item), data, self._arguments_in(item.top), item.name, path=item.path)
+            if self.arguments.for_server:
+                from interlock.cli.precomputing import server_defaults
+
+                source = server_defaults.as_requested(source, self.arguments)
             if source.unknown_keywords == "error":
                 # Without a key in the report, so that a run that takes slips compiles it.
                 source.refuse_slips()
@@ -158,7 +162,7 @@ def _described(error: Exception, item: Item, source: sources.Source | None) -> d
 
         locate_error.attach(error, source)
     described = exits.describe(error)
-    if item.length >= 0 and "line" in described:
+    if item.length >= 0 and "line" in described and described.get("file", item.name) == item.name:
         described["line"] = int(item.name.rpartition(":")[2])
     return described
 

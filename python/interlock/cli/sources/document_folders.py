@@ -20,7 +20,7 @@ import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from interlock.cli.terminal import atomic_files
@@ -28,6 +28,7 @@ from interlock.cli.terminal.exits import UsageError
 from interlock.cli.terminal.named_files import in_folder
 from interlock.cli.terminal.place_in_source import json_value
 from interlock.cli.terminal.suggest import near_file
+from interlock.util.json_pointer import pointer_of
 from interlock.util.uri_references import joined
 
 SUFFIXES = (".json", ".schema")
@@ -322,13 +323,34 @@ def _own_names(value: Any) -> Iterator[str]:
                     yield name
 
 
+class Reference(NamedTuple):
+    """A reference of a schema to another place."""
+
+    pointer: str
+    """The schema that has it."""
+    uri: str
+    """What it leads to, without the fragment: joined to the URI of where it stands."""
+    address: str
+    """The same as it is written."""
+    fragment: str
+
+
 def _references(file: _File) -> Iterator[tuple[str, str]]:
     """What the references of a file lead to: the URI, and the reference as it is written, without fragments."""
-    todo: list[tuple[Any, tuple[str, ...]]] = [(file.value, (file.uri,))]
+    for one in references_of(file.value, file.uri):
+        if one.address:
+            yield one.uri, one.address
+
+
+def references_of(document: Any, uri: str) -> Iterator[Reference]:
+    """Every reference in a document of this URI, in the order of its text, also those in examples; that to the draft
+    is none.
+    """
+    todo: list[tuple[Any, Any, tuple[str, ...]]] = [(document, None, (uri,))]
     while todo:
-        part, bases = todo.pop()
+        part, way, bases = todo.pop()
         if isinstance(part, list):
-            todo += [(item, bases) for item in part]
+            todo += reversed([(item, (way, number), bases) for number, item in enumerate(part)])
         if not isinstance(part, dict):
             continue
         if isinstance(name := part.get("$id"), str):
@@ -336,11 +358,44 @@ def _references(file: _File) -> Iterator[tuple[str, str]]:
         if isinstance(name := part.get("id"), str):  # It depends on the draft whether that is a name.
             bases = (*bases, *(_join(base, name) for base in bases))[:8]
         for key in REFERENCES:
-            if isinstance(reference := part.get(key), str) and (address := reference.partition("#")[0]):
-                if key == "$schema" and DRAFTS.fullmatch(address):
+            if isinstance(reference := part.get(key), str):
+                address, _, fragment = reference.partition("#")
+                if key == "$schema" and (not address or DRAFTS.fullmatch(address)):
                     continue
-                yield from ((_join(base, address), address) for base in bases)
-        todo += [(value, bases) for value in part.values()]
+                for base in bases:
+                    yield Reference(pointer_of(way), _join(base, address), address, unquote(fragment))
+        todo += reversed([(value, (way, key), bases) for key, value in part.items()])
+
+
+def referred_from(document: Any, documents: Documents, uri: str, pointer: str) -> list[tuple[str, str]]:
+    """How the references of a schema reach a place in another document: the URI and the pointer of each reference on
+    the way, the first of which stands in the schema itself and has an empty URI. Empty where none does.
+
+    A reference to the place, or to a schema around it, comes before one to another part of its document.
+    """
+    own = {"", *_own_names(document)}
+    values = {known: json_value(data) for known, data in documents.items()}
+    todo: list[tuple[str, str, list[tuple[str, str]]]] = [("", "", [])]
+    seen = {("", "")}
+    last_resort: list[tuple[str, str]] = []
+    for where, inside_of, way in todo:
+        for one in references_of(document if not where else values[where], where):
+            target = "" if one.uri in own else one.uri
+            if not _is_around(inside_of, one.pointer) or target and target not in values:
+                continue
+            there = target, one.fragment if one.fragment.startswith("/") else ""
+            here = [*way, (where, one.pointer)]
+            if target == uri and _is_around(there[1], pointer):
+                return here
+            last_resort = last_resort or (here if target == uri else [])
+            if there not in seen:
+                seen.add(there)
+                todo.append((*there, here))
+    return last_resort
+
+
+def _is_around(outer: str, pointer: str) -> bool:
+    return not outer or pointer == outer or pointer.startswith(outer + "/")
 
 
 def _join(base: str, reference: str) -> str:

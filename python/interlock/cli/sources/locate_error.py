@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import interlock
 from interlock import explain
 from interlock.cli.sources import missing_documents
-from interlock.cli.sources.document_folders import Documents
+from interlock.cli.sources.document_folders import Documents, referred_from
 from interlock.cli.sources.schema_key import definition_meant
 from interlock.cli.terminal.escaped_lines import lines_remedy
 from interlock.cli.terminal.exits import CUT_OFF
@@ -77,9 +77,11 @@ def _locate(error: interlock.InterlockError, source: Source) -> PlaceInSource | 
     remedy, notes = _remedy(error, source, text)
     broken = re.match(r'in the document "(.*?)": .*\(at byte (\d+)\)', str(error))
     if broken and broken[1] in (documents := source.options.get("documents", {})):
-        return _broken_document(error, documents, broken[1], int(broken[2]))
+        found = _broken_document(error, documents, broken[1], int(broken[2]))
+        return replace(found, notes=(*_referring(source, text, broken[1], ""), *found.notes))
     uri, is_other, inside = (error.pointer or "").partition("#")
     if is_other and uri in (documents := source.options.get("documents", {})):
+        notes = (*_referring(source, text, uri, inside), *notes)
         return _in_document(error, documents, uri, inside, remedy, notes)
     document = explain.parse(text)
     if error.pointer is None and isinstance(error, interlock.UnsupportedError):
@@ -105,6 +107,21 @@ def _name_unique_items(error: interlock.UnsupportedError, document: Node) -> Non
     meant = [where for where, node in document.walk() if keys <= {member.key for member in node.members}]
     if len(meant) == 1:
         error.pointer, error.keyword = meant[0], "uniqueItems"
+
+
+def _referring(source: Source, text: str, uri: str, pointer: str) -> tuple[str, ...]:
+    """Which reference of the source leads to the place in another document, and by way of which others."""
+    documents = source.options["documents"]
+    if not isinstance(documents, Documents):
+        return ()
+    steps = referred_from(json_value(text), documents, uri, pointer)
+    if not steps:
+        return ()
+    name = source.file or "the schema"
+    way = [f"{documents.paths.get(by, by)} at {at or 'its root'}" for by, at in steps[1:]]
+    by = f", by way of {', '.join(way)}" if way else ""
+    outer = source.outer[1] if source.outer is not None else ""
+    return (f"{name} refers to it at {outer + steps[0][1] or 'its root'}{by}",)
 
 
 def _in_document(
@@ -146,7 +163,9 @@ def _in_pattern(error: interlock.InterlockError, pattern: str, options: dict[str
         flags = f" and give --flags {slashes[2]}" if slashes[2] else ""
         remedy = f"leave out the slashes around the pattern{flags}"
     elif isinstance(error, (interlock.PatternError, interlock.UnsupportedError)):
-        if _is_pattern(pattern, other):
+        if "a group with a name is written" in str(error) and _is_pattern(pattern, other):
+            remedy = f"write it so; --dialect {other} takes the pattern as it stands"
+        elif _is_pattern(pattern, other):
             remedy = f"--dialect {other} takes it"
         if re.search(r"\(\?(R|\d+|&)", pattern):
             remedy = "a pattern cannot call itself; a JSON Schema may recurse, by $ref"
@@ -177,6 +196,11 @@ def _in_grammar(error: interlock.InterlockError, source: Source) -> PlaceInSourc
     remedy = lines_remedy(text, start, source.name, source.file)
     remedy = remedy or _GRAMMAR_OPTIONS.get(error.code or "") or _grammar_remedy(error, source)
     if error.offset is None:
+        name = error.subject if error.code == "endless_rule" else None
+        # A rule without a name of its own has one made of its parent's, and is nowhere defined.
+        rule = re.search(rf"^[?!]*({re.escape(name)})\b[^\S\n]*:", text, re.MULTILINE) if name else None
+        if rule is not None:
+            return PlaceInSource(text, *rule.span(1), remedy)
         return PlaceInSource(text, 0, 1, remedy, found=False)
     return PlaceInSource(text, start, start + 1, remedy)
 
@@ -254,13 +278,15 @@ def _not_json(text: str, at: int, name: str, file: str, then: str = "name") -> P
             start = len(text.rstrip())
             if own.message.startswith("the text ends"):
                 notes, remedy = (own.message,), CUT_OFF if file else remedy
+        elif own.message.startswith("the document has ended") and text[start] in "{[":
+            remedy = "one schema: interlock precompute takes several, each on a line of a .jsonl file"
     else:
         if twice := _repeated(document):
             return _both_keys(text, *twice)
     if re.fullmatch(r"[\w./\\~-]+\.\w+", text.strip()) and name.startswith("schema:"):
         meant = near_file(text.strip()) or text.strip()
         remedy = f"is this a file? write {meant} or schema:@{meant}"
-    if is_yaml(file):
+    if is_yaml(file) and not remedy.startswith("write {"):
         remedy = from_yaml(file, then)
     elif name.endswith(":@-") and is_yaml_schema(text.encode()):
         remedy = from_yaml("-")

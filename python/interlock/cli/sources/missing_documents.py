@@ -66,6 +66,9 @@ def way_to(reference: str, start: str, uri: str = "", documents: Documents | Non
         return f'did you mean "{meant}"?'
     if other := next(_in_folders_beside(os.path.basename(path), start), ""):
         return f"--document {_pair(uri, other)} gives $ref the file {os.path.relpath(other)}"
+    if any(os.path.isdir(top) and lies_in(path, top) for top in tops):
+        other = f"--document {_pair(uri, 'FILE')} gives another file"
+        return f"{path} is not there: write it, or change the reference; {other}"
     return "--document URI=FILE gives a schema that $ref may reach; --document FOLDER the files of a folder"
 
 

@@ -319,7 +319,8 @@ def _read(word: str, args: argparse.Namespace) -> Source:
         suffix = "." + word.rpartition(".")[2].lower() if "." in word else ""
         if os.path.isdir(word):
             raise InputError(
-                f"{word} is a folder: name a file in it", "interlock precompute compiles a folder of sources"
+                f"{word} is a folder: name a file in it",
+                "interlock inspect looks at all sources of a folder, and interlock precompute compiles them to a store",
             )
         if suffix in (".index", ".ilk") and os.path.isfile(word):
             raise InputError(

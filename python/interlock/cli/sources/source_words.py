@@ -10,6 +10,7 @@ import interlock
 from interlock.cli.sources.tool_sources import EXAMPLE
 from interlock.cli.sources.yaml_files import from_yaml, is_yaml, yaml_name
 from interlock.cli.terminal.exits import InputError
+from interlock.cli.terminal.named_files import in_folder, is_glob, matching
 from interlock.cli.terminal.place_in_source import PlaceInSource
 from interlock.cli.terminal.suggest import near_file
 from interlock.util.near_words import nearest
@@ -66,6 +67,26 @@ def file_of(word: str) -> str:
     if name == "-" or not is_kind and ALIASES.get(start := name.partition(":")[0], start) in KINDS and ":" in name:
         return ""
     return name
+
+
+def files_named(words: list[str]) -> list[tuple[str, str]]:
+    """The sources that words name, each with the folder that was named and that it lies in; empty for other words, and
+    for files of a glob that the shell has left as it is. ``InputError`` for a folder without sources.
+    """
+    out: list[tuple[str, str]] = []
+    for word in words:
+        if os.path.isdir(word):
+            files = [(str(path), word) for path in in_folder(word, tuple(SUFFIXES))]
+            if not files:
+                raise InputError(
+                    f"{word} has no sources", f"files whose names end in {', '.join(SUFFIXES)} are sources"
+                )
+        elif ":" not in word and "{" not in word and is_glob(word) and (matched := matching(word)):
+            files = [(path, "") for path in matched]
+        else:
+            files = [(word, "")]
+        out += files
+    return out
 
 
 def what_is(word: str, prefix: str) -> tuple[str, str]:

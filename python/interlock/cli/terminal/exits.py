@@ -279,7 +279,11 @@ def _remedy(error: BaseException) -> str:
         return "interlock check walks single texts through a grammar; interlock sample writes some"
     if code == "cut_off":
         return CUT_OFF
-    if code == "not_a_tokenizer":
+    if (
+        code == "not_a_tokenizer"
+        or isinstance(error, interlock.VocabularyError)
+        and "not a JSON object: " in str(error)
+    ):
         return TOKENIZER_FILE
     if isinstance(error, interlock.UnsatisfiableError):
         return "the place above contradicts itself; no output can satisfy it"

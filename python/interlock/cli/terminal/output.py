@@ -124,19 +124,24 @@ def size(count: int) -> str:
 
 def table(rows: Sequence[Sequence[str | Line]], head: Sequence[str] | None = None) -> list[Line]:
     """Lines with columns of equal width; the last column is not padded, and wraps where the terminal ends."""
+    return [line for lines in table_rows(rows, head) for line in lines]
+
+
+def table_rows(rows: Sequence[Sequence[str | Line]], head: Sequence[str] | None = None) -> list[list[Line]]:
+    """The lines of each row of a `table`, those of the head first."""
     everything = [*([[Line((word, NAME)) for word in head]] if head else []), *([_line(c) for c in r] for r in rows)]
     if not everything:
         return []
     width = style.limit(sys.stdout)
     widths = [max(len(row[i]) for row in everything) for i in range(len(everything[0]))]
-    out = []
+    out: list[list[Line]] = []
     for row in everything:
         line = Line()
         last = max((i for i, cell in enumerate(row) if len(cell)), default=0)
         for i, cell in enumerate(row[: last + 1]):
             line = line + (cell.ljust(widths[i]) + "  " if i < last else cell)
         if width is None or len(line) <= width or last == 0:
-            out.append(line)
+            out.append([line])
             continue
         indent = sum(widths[:last]) + 2 * last
         if width - indent < 20:  # Too narrow for columns: the last one has lines of its own.
@@ -144,15 +149,14 @@ def table(rows: Sequence[Sequence[str | Line]], head: Sequence[str] | None = Non
             cells = [cell for cell in row[:last] if len(cell)]
             for place, cell in enumerate(cells):
                 before = before + (cell + ("  " if place + 1 < len(cells) else ""))
-            out += style.wrapped(before, width)
-            out += [Line("    ") + part for part in style.wrapped(row[last], width - 4)]
+            below = [Line("    ") + part for part in style.wrapped(row[last], width - 4)]
+            out.append([*style.wrapped(before, width), *below])
             continue
         first, *more = style.wrapped(row[last], width - indent)
         before = Line()
         for cell, wide in zip(row[:last], widths):
             before = before + (cell.ljust(wide) + "  ")
-        out.append(before + first)
-        out += [Line(" " * indent) + part for part in more]
+        out.append([before + first, *(Line(" " * indent) + part for part in more)])
     return out
 
 

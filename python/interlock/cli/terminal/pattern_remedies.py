@@ -21,7 +21,7 @@ WAYS = (
     (("unbalanced parenthesis", "unmatched )"), r"leave it out, or write \) for the character itself"),
     (("unexpected end of pattern",), r"write the rest of the group, as in (?:...), or \( and \? for the characters"),
     (("unknown group name", "invalid group reference"), "name a group that the pattern has"),
-    (("unknown extension", "invalid group"), r"(?:...) is a group, (?=...) looks ahead; write \( for the character"),
+    (("unknown extension", "invalid group"), "{group}"),
     (("look-behind requires",), "write alternatives of one length inside it"),
     # Names of groups.
     (("redefinition of group name", "another group has the name"), "give one of the two groups another name"),
@@ -66,10 +66,32 @@ WAYS = (
     (("octal escape value",), r"write its four hexadecimal digits, as in \u0100"),
     (("invalid control escape",), r"write a letter behind it, as in \cA"),
     (("bad escape \\p", "invalid property", "unterminated property"), r"write a name in braces behind it, as in \p{L}"),
-    (("bad escape \\", "invalid escape \\"), "leave out the backslash for the character itself"),
+    (("bad escape \\", "invalid escape \\"), "{escape}"),
     (("unknown Unicode property",), r"a category, \p{L}, or a script, \p{Script=Greek}"),
 )
-"""How messages begin, and what to do. The first row holds; ``{}`` is the character at fault."""
+"""How messages begin, and what to do. The first row holds; ``{}`` is the character at fault, and ``{group}`` and
+``{escape}`` what to do about groups and escapes that other engines have."""
+_GROUPS = {
+    "|": "write (?:...|...): the numbers of groups make no difference here",
+    "^": "write the flags without ^, as in (?i:...)",
+    "P>": "a pattern cannot call itself; a JSON Schema may recurse, by $ref",
+}
+"""Groups that other engines have, by what stands behind ``(?``."""
+_LEAVE_OUT = "leave it out"
+_GROUP = r"(?:...) is a group, (?=...) looks ahead; write \( for the character"
+_ESCAPES = {
+    **dict.fromkeys("AzZGK", _LEAVE_OUT),
+    **dict.fromkeys("QE", r"leave out \Q and \E, and write a backslash before each mark between them"),
+    **dict.fromkeys("kg", "write out what the group may be a second time; that both are equal cannot be enforced"),
+    "h": r"write [ \t]",
+    "H": r"write [^ \t]",
+    "R": r"write (?:\r\n|[\n\r])",
+    "X": "write . for any one character",
+    "e": r"write \x1b",
+    "a": r"write \x07",
+    "o": r"write two hexadecimal digits, as in \x0a",
+}
+"""Escapes that other engines have, by their letter."""
 
 
 def way_to_mend(error: PatternError, pattern: str, in_json: bool = False) -> str:
@@ -82,7 +104,16 @@ def way_to_mend(error: PatternError, pattern: str, in_json: bool = False) -> str
     message = str(error)
     way = next((way for begins, way in WAYS if message.startswith(begins)), "")
     offset = getattr(error, "offset", None)
-    if "{}" in way:
+    if way == "{group}":
+        if "; a group with a name is written" in message:
+            return ""
+        behind = pattern[pattern.find("(?", max((offset or 0) - 1, 0)) + 2 :]
+        way = next((way for begin, way in _GROUPS.items() if behind.startswith(begin)), _GROUP)
+    elif way == "{escape}":
+        way = _ESCAPES.get(message.partition("\\")[2][:1], "leave out the backslash for the character itself")
+        if way == _LEAVE_OUT and pattern and not in_json:
+            way += ": the pattern is the whole output"
+    elif "{}" in way:
         at = pattern[offset : offset + 1] if offset is not None else ""
         way = way.replace("{}", at or "*")
     return way.replace("\\", "\\\\") if in_json else way

@@ -8,6 +8,7 @@ the stream is a terminal and ``TERM`` is not ``dumb``.
 from __future__ import annotations
 
 import os
+import re
 from typing import TextIO
 
 CODES = {
@@ -52,16 +53,45 @@ class Line:
 
 
 def wrapped(line: Line, width: int) -> list[Line]:
-    """The line cut between words into lines of at most ``width`` characters; a longer word stays whole."""
+    """The line cut between words into lines of at most ``width`` characters; a longer word stays whole, and so does
+    what people copy: texts in double quotes and JSON.
+    """
     text, out, begin = str(line), [], 0
+    cuts = _cuts(text) if len(text) > width else []
     while len(text) - begin > width:
-        cut = text.rfind(" ", begin + 1, begin + width + 1)
-        cut = cut if cut > begin else text.find(" ", begin + width)
+        fitting_cuts = [cut for cut in cuts if begin < cut <= begin + width]
+        cut = fitting_cuts[-1] if fitting_cuts else next((cut for cut in cuts if cut > begin), -1)
         if cut < 0:
             break
         out.append(_slice(line, begin, cut))
         begin = cut + 1
     return [*out, _slice(line, begin, len(text))]
+
+
+def _cuts(text: str) -> list[int]:
+    """The blanks at which a text may be cut: those outside of quotes and brackets, where these come in pairs.
+
+    >>> _cuts('only {"a b": [1, 2]} is "c d" now'), _cuts('a "b c')
+    ([4, 20, 23, 29], [1, 4])
+    """
+    blanks: list[int] = []
+    outside: list[int] = []
+    opened: list[str] = []
+    is_quoted = False
+    pieces = re.finditer(r'\\.|[ "{}\[\]]', text, re.DOTALL)
+    for piece in pieces:
+        mark = piece[0]
+        if mark == " ":
+            blanks.append(piece.start())
+            outside += [] if is_quoted or opened else blanks[-1:]
+        elif mark == '"':
+            is_quoted = not is_quoted
+        elif mark in ("{", "[") and not is_quoted:
+            opened.append(mark)
+        elif mark in ("}", "]") and not is_quoted:
+            if not opened or opened.pop() + mark not in ("{}", "[]"):
+                return blanks + [at.start() for at in pieces if at[0] == " "]
+    return blanks if is_quoted or opened else outside
 
 
 def fitting(line: Line, stream: TextIO) -> list[Line]:

@@ -32,6 +32,25 @@ def test_a_line_for_each_source(schemas):
     assert run(schemas, "inspect", "pattern:a", "pattern:b").stdout.endswith("\n2 sources: 2 compiled, 0 refused\n")
 
 
+def test_a_folder_and_a_glob_stand_for_their_sources(schemas):
+    (schemas / "schemas" / "answer.json").write_text('{"name": "x", "age": 3}')
+    (schemas / "schemas" / "tools.json").write_text('[{"name": "now", "parameters": {}}]')
+    (schemas / "schemas" / "deep").mkdir()
+    (schemas / "schemas" / "deep" / "list.json").write_text('{"type": "array", "items": {"$ref": "../word.json"}}')
+    (schemas / "schemas" / "word.regex").write_text("a+\n")
+    done = run(schemas, "inspect", "schemas", code=3)
+    named = [line.partition(":")[0] for line in done.stdout.splitlines() if line.startswith("schemas")]
+    names = ("deep/list.json", "slip.json", "word.json", "word.regex", "wrong.json")
+    assert named == [f"schemas/{name}" for name in names]
+    assert "note: schemas/answer.json is left out: none of its keys (name, age) is a keyword" in done.stderr
+    assert "note: schemas/tools.json is left out: it " in done.stderr
+    found = machine(schemas, "inspect", "schemas/deep", "pattern:[a-z]*", "--document", "schemas")
+    assert [source["name"] for source in found["sources"]] == ["schemas/deep/list.json", "pattern:[a-z]*"]
+    assert machine(schemas, "inspect", "schemas/w*d.json")["counts"]["sources"] == 1
+    (schemas / "empty").mkdir()
+    assert "empty has no sources" in run(schemas, "inspect", "empty", code=4).stderr
+
+
 def test_several_sources_in_json(schemas):
     found = machine(schemas, "inspect", "schemas/slip.json", "schemas/wrong.json", code=3)
     assert found["counts"] == {"sources": 2, "compiled": 1, "refused": 1}

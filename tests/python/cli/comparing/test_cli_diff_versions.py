@@ -113,7 +113,7 @@ def test_two_folders_are_compared_by_the_names_of_their_files(trees):
     changed = {"gone.json": "removed", "less.json": "narrower", "new.regex": "added", "both.choices": "different"}
     assert results(found) == wider | same | changed
     assert found["counts"]["wider"] == 5 and not found["ok"]
-    lines = run(trees, "diff", "v1", "v2", code=1).stdout.splitlines()
+    lines = [line for line in run(trees, "diff", "v1", "v2", code=1).stdout.splitlines() if line[0] != " "]
     assert len(lines) == len(found["files"]) + 1 and lines[-1].startswith("11 files: 5 wider, 2 same")
     allowed = machine(trees, "diff", "v1", "v2", "--allow", "wider", code=1)
     refused = {file["name"] for file in allowed["files"] if not file["ok"]}
@@ -123,6 +123,23 @@ def test_two_folders_are_compared_by_the_names_of_their_files(trees):
     assert machine(trees, "diff", "v1", "v2", "--allow", "wider")["ok"]
     run(trees, "diff", "v1", "v2", code=1)
     assert machine(trees, "diff", "v2", "v2")["counts"] == {"same": 10}
+
+
+def test_below_a_file_stand_the_first_places_in_which_its_versions_differ(tmp_path):
+    for version, most in (("o", 3), ("n", 5)):
+        (tmp_path / version).mkdir()
+        for name, number in (("few", 4), ("many", 5)):
+            properties = {f"p{n}": {"type": "string", "maxLength": most} for n in range(number)}
+            write(tmp_path / version / f"{name}.json", {"properties": properties, "additionalProperties": False})
+        (tmp_path / version / "list.lark").write_text('start: "a" x\nx: "b"' + (' | "c"\n' if most == 5 else "\n"))
+    said = run(tmp_path, "diff", "o", "n", code=1).stdout.splitlines()
+    places = [f"    /properties/p{n}: maxLength 3 -> 5" for n in range(4)]
+    at = next(n for n, line in enumerate(said) if "few.json" in line)
+    assert said[at + 1 : at + 5] == places
+    at = next(n for n, line in enumerate(said) if "many.json" in line)
+    assert said[at + 1 : at + 5] == [*places[:3], "    and more, which interlock diff o/many.json n/many.json lists"]
+    at = next(n for n, line in enumerate(said) if "list.lark" in line)
+    assert said[at + 1] == '    rule x: alternative added: "c"'
 
 
 def test_the_exit_code_is_that_of_the_worst_file(trees):

@@ -30,7 +30,8 @@ def test_a_circle_of_references_is_shown(tmp_path, schema, circle):
 def test_a_circle_through_files_is_shown(tmp_path):
     for name, other in (("a", "b"), ("b", "c"), ("c", "b")):
         (tmp_path / f"{name}.json").write_text(json.dumps({"type": "object", "allOf": [{"$ref": f"{other}.json"}]}))
-    found = notes(tmp_path, "a.json", "--document", ".")
+    way, *found = notes(tmp_path, "a.json", "--document", ".")
+    assert way.startswith("a.json refers to it at /allOf/0")
     assert found in (["the circle: b.json# → c.json# → b.json#"], ["the circle: c.json# → b.json# → c.json#"])
 
 

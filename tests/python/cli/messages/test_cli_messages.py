@@ -262,9 +262,9 @@ MISTAKES = [
         "--limit max_depth=N raises it",
     ),
     (
-        ["inspect", "schemas"],
+        ["sample", "schemas"],
         4,
-        "schemas is a folder: name a file in it\n  try: interlock precompute compiles a folder",
+        "schemas is a folder: name a file in it\n  try: interlock inspect looks at all sources of a folder",
     ),
     (["inspect", "order.json", "--foo"], 2, "try: interlock inspect --help"),
     (["inspect", "pattern:a", "--dialect", "js"], 2, "try: did you mean ecma?"),

@@ -139,3 +139,48 @@ def test_what_where_and_what_to_do(folder, args, code, words):
     (folder / "packed.gz").write_bytes(gzip.compress(b"{}" * 99))
     said = run(folder, *args, code=code).stderr
     assert words in said, said
+
+
+@pytest.mark.parametrize(
+    ("text", "way"),
+    [
+        ('{"type": "object" "properties": {}}', "write a comma before it"),
+        ('{"enum": [1 2]}', "write a comma before it"),
+        ('{"type": "object"}}', "leave out this }"),
+        ('{type: "object"}', 'write "type", in double quotes'),
+        ('{"type" "object"}', "write : before it"),
+        ('{"type" = "object"}', "write : for ="),
+        ('"type": "object"', "write { before the first key"),
+        ("<!DOCTYPE html><p>", "this is a page of HTML or XML"),
+    ],
+)
+def test_json_that_is_slightly_wrong_has_a_way_on_as_a_schema_and_as_a_document(tmp_path, text, way):
+    (tmp_path / "a.json").write_text(text)
+    assert f"try: {way}" in run(tmp_path, "inspect", "a.json", code=3).stderr
+    done = run(tmp_path, "check", "schema:true", "a.json", code=1)
+    assert f"try: {way}" in done.stdout
+
+
+def test_two_schemas_in_a_file_are_one_too_many(tmp_path):
+    (tmp_path / "a.json").write_text('{"type": "integer"}\n{"type": "string"}\n')
+    assert "try: one schema: interlock precompute takes several" in run(tmp_path, "inspect", "a.json", code=3).stderr
+
+
+@pytest.mark.parametrize("ids", ["53,54", "53, 54,", "53 54", "[53, 54]"])
+def test_ids_may_be_pasted_as_programs_print_them(tmp_path, ids):
+    assert machine(tmp_path, "check", "pattern:56", "--ids", ids, "-t", "bytes")["accepted"]
+    assert "is no token id" in run(tmp_path, "check", "pattern:56", "--ids", f"{ids}x", "-t", "bytes", code=2).stderr
+
+
+def test_a_store_behind_a_url_with_one_slash_is_no_folder_of_that_name(tmp_path):
+    (tmp_path / "a.json").write_text("{}")
+    said = run(tmp_path, "precompute", "a.json", "-t", "bytes", "-o", "s3:/bucket/x", code=2).stderr
+    assert "try: did you mean s3://bucket/x?" in said and not (tmp_path / "s3:").exists()
+
+
+def test_a_tokenizer_that_is_no_json_has_a_way_on(tmp_path):
+    (tmp_path / "wrong.json").write_text("{'a': 1}")
+    assert (
+        "try: the tokenizer.json"
+        in run(tmp_path, "check", "pattern:a", "--text", "a", "-t", "wrong.json", code=4).stderr
+    )

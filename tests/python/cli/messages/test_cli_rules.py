@@ -23,7 +23,6 @@ FOLDERS = [
     ["check", "order.json", "good.json", "-t", "schemas"],
     ["check", "order.json", "good.json", "--junit", "schemas"],
     ["check", "schema:@schemas", "good.json"],
-    ["inspect", "schemas"],
     ["inspect", "order.json", "-t", "schemas"],
     ["inspect", "list.gbnf", "--grammar", "a=schemas"],
     ["sample", "schemas"],
@@ -50,8 +49,8 @@ FOLDERS = [
 ]
 #: A file in the place of a folder.
 FILES = [["verify", "order.json"], ["precompute", "schemas", "-t", "bytes", "-o", "order.json"]]
-#: Arguments that may be a folder: `check` reads the documents inside.
-TAKE_FOLDERS = {("check", "given")}
+#: Arguments that may be a folder: `check` reads the documents inside, and `inspect` the sources.
+TAKE_FOLDERS = {("check", "given"), ("inspect", "source"), ("inspect", "more")}
 
 
 @pytest.mark.parametrize("args", [*FOLDERS, *FILES], ids=" ".join)

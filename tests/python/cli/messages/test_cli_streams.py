@@ -14,6 +14,7 @@ import pytest
 from command_line import COMMAND, PACKAGE, run
 
 from interlock.cli.terminal import atomic_files
+from interlock.cli.terminal.style import Line, wrapped
 
 
 def test_colours(folder):
@@ -233,6 +234,34 @@ def test_lines_fit_the_terminal(folder, columns):
             is_whole = line.lstrip().startswith(("interlock ", "fingerprint", "usage"))
             longest = max(map(len, line.split()), default=0)
             assert len(line) <= columns or is_whole or longest > 30, line
+
+
+def test_what_people_copy_is_not_cut_where_the_terminal_ends(folder):
+    text = "some words that are far longer than a line of this terminal"
+    for name, value in (("old", text), ("new", text + " is")):
+        (folder / name).mkdir()
+        schema = {"properties": {"a key": {"const": value}}, "required": ["a key"], "additionalProperties": False}
+        (folder / name / "a.json").write_text(json.dumps(schema))
+    environment = {**os.environ, "COLUMNS": "60"}
+    command = [*COMMAND, "diff", "old", "new"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, env=environment, timeout=60)
+    lines = [line.strip().rstrip(";") for line in done.stdout.splitlines()]
+    assert json.dumps({"a key": text}, separators=(",", ":")) in lines
+    assert json.dumps({"a key": text + " is"}, separators=(",", ":")) in lines
+    assert "only the second accepts" in lines
+
+
+def test_where_a_line_may_be_cut():
+    def cut(text, width=12):
+        return list(map(str, wrapped(Line(text), width)))
+
+    assert cut("one two three four") == ["one two", "three four"]
+    assert cut('one "two three four" five') == ["one", '"two three four"', "five"]
+    assert cut('one {"a b": ["c d", {}]} five') == ["one", '{"a b": ["c d", {}]}', "five"]
+    assert cut(r'one "a \" b c d e f g" five') == ["one", r'"a \" b c d e f g"', "five"]
+    # What does not come in pairs is no text and no JSON: single bytes are named so, too.
+    assert cut("could follow: [ { a-z more") == ["could", "follow: [ {", "a-z more"]
+    assert cut('it has a " in it, alone') == ['it has a "', "in it, alone"]
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,15 @@
-"""``interlock diff OLD NEW`` of two folders: the files of one name are compared, and each has one line."""
+"""``interlock diff OLD NEW`` of two folders: the files of one name are compared, and each has a line, with the first of
+the places below it in which its versions differ.
+"""
 
 from __future__ import annotations
 
 import argparse
 import os
+import shlex
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,7 +19,7 @@ from interlock.cli.sources import source_arguments as sources
 from interlock.cli.sources.source_words import KINDS, SUFFIXES
 from interlock.cli.terminal import atomic_files, exits
 from interlock.cli.terminal.named_files import in_folder
-from interlock.cli.terminal.output import Output, plain_text_of, table
+from interlock.cli.terminal.output import Output, plain_text_of, table_rows
 from interlock.cli.terminal.style import BAD, GOOD, NAME, NOTE, Line
 from interlock.util.plurals import counted
 
@@ -30,11 +33,13 @@ class Answer:
     machine: dict[str, Any]
     people: list[Line]
     code: int
+    reasons: list[Line] = field(default_factory=list)
+    """Of the lines for people, those with the places in which the two differ."""
 
 
 class File(NamedTuple):
     """A file that one or both of the folders have: what became of it, whether that is a yes, a no, not known or an
-    error (as exit codes), why, and what is said of the two sources alone.
+    error (as exit codes), why, what is said of the two sources alone, and the places in which they differ.
     """
 
     name: str
@@ -42,11 +47,21 @@ class File(NamedTuple):
     code: int
     reason: str = ""
     machine: dict[str, Any] | None = None
+    places: tuple[Line, ...] = ()
 
     def line(self) -> list[str | Line]:
         """Its line for people."""
         colour = {exits.OK: GOOD, exits.UNDECIDED: NOTE}.get(self.code, BAD)
         return [Line((self.result, colour)), Line((self.name, NAME)), self.reason]
+
+    def below(self, tops: tuple[str, str]) -> list[Line]:
+        """The first of the places in which the two versions differ, for people."""
+        most = MOST_PLACES if len(self.places) > MOST_PLACES + 1 else len(self.places)
+        lines = [Line("  ") + line for line in self.places[:most]]
+        if most < len(self.places):
+            both = " ".join(shlex.quote(os.path.join(top, self.name)) for top in tops)
+            lines.append(Line(f"    and more, which interlock diff {both} lists"))
+        return lines
 
     def told(self) -> dict[str, Any]:
         """It for machines."""
@@ -62,6 +77,8 @@ RESULTS = {
     "not decided": "undecided",
 }
 """What is said of a file, by what is said of its two versions as sources."""
+MOST_PLACES = 3
+"""How many places in which two versions differ stand below a file; one more is shown in the place of saying so."""
 WORST = (exits.BUG, exits.INPUT, exits.SOURCE, exits.USAGE, exits.NO, exits.UNDECIDED)
 """Exit codes, the worst first."""
 
@@ -101,7 +118,8 @@ def run(args: argparse.Namespace, output: Output, compare: Callable[[list[source
             found.append(File(name, "added" if is_added else "removed", exits.OK if is_allowed else exits.NO))
     counts = Counter(file.result for file in found)
     code = next((code for code in WORST if any(file.code == code for file in found)), exits.OK)
-    lines = table([file.line() for file in found])
+    rows = table_rows([file.line() for file in found])
+    lines = [line for file, row in zip(found, rows, strict=True) for line in (*row, *file.below(tops))]
     said = ", ".join(f"{number} {result}" for result, number in counts.most_common())
     machine = {"ok": code == exits.OK, "counts": dict(counts), "files": [file.told() for file in found]}
     output.answer(machine, [*lines, Line(f"{counted(len(found), 'file')}: {said}")])
@@ -132,7 +150,8 @@ def _compared(name: str, args: argparse.Namespace, compare: Callable[[list[sourc
                 told = exits.describe(error)
                 return File(name, "refused", exits.code_of(error), told["message"], {"error": told})
         else:
-            return File(name, RESULTS[answer.machine["relation"]], answer.code, _reason(answer.machine), answer.machine)
+            result, places = RESULTS[answer.machine["relation"]], tuple(answer.reasons)
+            return File(name, result, answer.code, _reason(answer.machine), answer.machine, places)
     elif _says_the_same(paths):
         return File(name, "same", exits.OK, machine={"equal": True, "relation": "equal"})
     return _refused(name, errors)
