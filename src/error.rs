@@ -9,6 +9,7 @@ mod limit_advice;
 mod line_with_caret;
 mod message;
 pub(crate) mod near_name;
+mod pattern_advice;
 
 pub(crate) use crate::error::code::ErrorCode;
 pub(crate) use crate::error::message::{at_pointer, counted, quoted};
@@ -208,13 +209,26 @@ impl Error {
         self.at(SourcePlace::Pointer { pointer: pointer.into(), keyword: keyword.into() })
     }
 
-    /// Shows the place in `source`, if the error names an offset in it and no excerpt was made before.
+    /// Shows the place in `source`, if the error names an offset in it and no excerpt was made before. Of a pattern,
+    /// the hint says what to write instead.
     #[must_use]
     pub(crate) fn in_source(self, source: &str) -> Self {
         match self.0.kind {
+            ErrorKind::Pattern if self.0.hint.is_none() => self.advise_of_pattern(source).showing(source),
             ErrorKind::Pattern | ErrorKind::Schema | ErrorKind::Unsupported => self.showing(source),
             _ => self,
         }
+    }
+
+    /// The error of a pattern, with what to write instead as its hint: where the message does not say it.
+    #[must_use]
+    pub(crate) fn advise_of_pattern(mut self, pattern: &str) -> Self {
+        let fault = match self.0.place {
+            SourcePlace::Offset(at) => pattern.chars().nth(at),
+            _ => None,
+        };
+        self.0.hint = pattern_advice::of(&self.0.message, fault);
+        self
     }
 
     /// [`in_source`](Self::in_source) for an error that is no mistake in writing.

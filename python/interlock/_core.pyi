@@ -63,7 +63,8 @@ class InterlockError(Exception):
     def client_message(self) -> str:
         """The message without ``hint``: what is wrong and where, in words of the source. Servers may send it to
         clients. At most about a thousand characters; control characters are escaped, but for line ends. Of an error in
-        files, in the vocabulary or in the set-up of the server it is ``"internal error of the server"``.
+        files, in the vocabulary or in the set-up of the server it is ``"internal error of the server"``. Of a pattern
+        that cannot be read it says what to write instead, as the message does.
         """
 
     @property
