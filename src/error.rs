@@ -1,7 +1,7 @@
 //! One error type for the whole core.
 //!
 //! Every failure carries its *kind* (which becomes one Python exception class), a message that a user can act on,
-//! and the *place* that caused it: a JSON Pointer in a schema, an offset in a pattern, a token id. Limit errors also
+//! and the *location* that caused it: a JSON Pointer in a schema, an offset in a pattern, a token id. Limit errors also
 //! carry the limit and the value that broke it. Nothing in the core panics on input.
 
 mod code;
@@ -49,7 +49,7 @@ pub enum ErrorKind {
     Internal,
 }
 
-/// Where in the source an error lies.
+/// Where in the source an error lies: its location. Exceptions have it as `place`.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum SourcePlace {

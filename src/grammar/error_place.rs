@@ -1,4 +1,4 @@
-//! Errors that show the place: line, column, the line itself and a caret below it.
+//! Errors that show their location: line, column, the line itself and a caret below it.
 
 use crate::error::{Error, ErrorKind, SourcePlace};
 
