@@ -177,6 +177,14 @@ class TransformersGenerator(LocalGenerator):
     ) -> list[int]:
         return self._generated([prompt_ids], [index], max_tokens, options)[0]
 
+    def _runs_behind(
+        self, prompt_ids: list[int], index: Constraining, max_tokens: int, options: dict[str, Any]
+    ) -> Generator[list[int], None, None]:
+        def job(emit: Callable[[list[int]], None]) -> object:
+            return self._generated([prompt_ids], [index], max_tokens, dict(options), lambda row, ids, forced: emit(ids))
+
+        return _in_background(job)
+
     def _generated(
         self,
         rows: list[list[int]],
@@ -334,13 +342,9 @@ class TransformersGenerator(LocalGenerator):
     ) -> Generator[str, None, str]:
         if isinstance(index, PrefilledIndex):
             yield index.text
-
-        def job(emit: Callable[[list[int]], None]) -> object:
-            return self._generated([prompt_ids], [index], max_tokens, dict(options), lambda row, ids, forced: emit(ids))
-
         decoder = codecs.getincrementaldecoder("utf-8")("replace")
         taken: list[int] = []
-        with contextlib.closing(_in_background(job)) as runs:
+        with contextlib.closing(self._runs_behind(prompt_ids, index, max_tokens, options)) as runs:
             for ids in runs:
                 taken += ids
                 text = decoder.decode(self.vocabulary.decode(ids))
