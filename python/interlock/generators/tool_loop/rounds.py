@@ -37,6 +37,7 @@ from interlock.tools.notations.render import render_calls
 from interlock.tools.notations.result_notation import written_result
 from interlock.tools.requests.tool_descriptions import describe_tools, for_template
 from interlock.util.argument_types import require
+from interlock.util.quoting import quoted
 
 if TYPE_CHECKING:
     from interlock.generators.local import LocalGenerator
@@ -99,7 +100,10 @@ def rounds_with_tools(
         raise ArgumentError(f"max_rounds is how often the model may call, at least 1, not {max_rounds}")
     require(parallel=(parallel, "flag"))
     if not (callable(on_error) or on_error in ("raise", "tell")):
-        raise ArgumentError(f'on_error is "tell", "raise", or a function of the call and the exception: {on_error!r}')
+        raise ArgumentError(
+            "on_error is 'tell', 'raise' or a function of the call and the exception, what becomes of an exception of "
+            f"a function, not {quoted(on_error)}"
+        )
     check_on_repeat(on_repeat)
     known = callables_of(tools, functions)
     writer = gen._chats()
