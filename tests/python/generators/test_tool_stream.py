@@ -75,7 +75,7 @@ def test_the_tokens_of_a_model_of_transformers_come_one_by_one():
     tokenizer = tiny_tokenizer()
     tokenizer.chat_template = HERMES
     gen = interlock.from_transformers(tiny_model(tokenizer), tokenizer)
-    options = {"tool_choice": "required", "parallel": False, "max_rounds": 1, "max_tokens": 60}
+    options = {"tool_choice": "required", "parallel": False, "max_rounds": 1, "max_tokens": 120}
     answer = gen.tool_loop("Which side?", [sides], **options)
     stream = gen.tool_loop("Which side?", [sides], stream=True, **options)
     found = list(stream)
