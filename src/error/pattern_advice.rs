@@ -1,8 +1,8 @@
 //! What to do about a pattern that cannot be read, by how the message of its error begins.
 //!
 //! The messages are those of the parsers in `regex::parse`. Nearly each would need a code of its own, as few are about
-//! the same fault, and nobody else asks for it, so they have none. A test of the command line reads the parsers and this
-//! table, and fails where one of their messages has no row: `test_every_message_about_a_pattern_has_advice`.
+//! the same fault, and nobody else asks for it, so they have none. A test of the command line reads the parsers and
+//! this table, and fails where one of their messages has no row: `test_every_message_about_a_pattern_has_advice`.
 
 /// How messages begin, and what to do. The first row holds; `{}` is the character at fault.
 const ADVICE: &[(&[&str], &str)] = &[
