@@ -105,8 +105,8 @@ def _is_client_error(self: InterlockError) -> bool:
 def _client_message(self: InterlockError) -> str:
     """The message without ``hint``: what is wrong and where, in words of the source. Servers may send it to
     clients. At most about a thousand characters; control characters are escaped, but for line ends. Of an error in
-    files, in the vocabulary or in the set-up of the server it is ``"internal error of the server"``. Of a pattern that
-    cannot be read it says what to write instead, as the message does.
+    files, in the vocabulary or in the set-up of the server it is ``"internal error of the server"``. Of a pattern
+    that cannot be read it says what to write instead, as the message does.
     """
     if _is_of_server(self):
         return OF_SERVER
