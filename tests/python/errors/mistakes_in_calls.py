@@ -193,7 +193,7 @@ GENERATORS = [
     ("gen('a', User, whitespace='pretty')", Argument, 'whitespace must be "flexible" .. not "pretty"'),
     ("gen('a', User, stop='.')", Argument, "stop belongs to free text .. User ends where it is complete"),
     ("gen('a', str, stop=3)", TypeError, "stop must be a str, a list of str or None, not int"),
-    ("gen('a', stop=['a', ''])", Argument, "stop is a text, or a list of texts, that ends free text, and one of these is empty"),
+    ("gen('a', stop=['a', ''])", Argument, "stop is a text .. one of these is empty"),
     ("gen.trace('a', str, stop='.')", Argument, "a trace has no stop"),
     ("gen('a', User, syntax='gbnf')", Argument, "interlock.Grammar(text, syntax='gbnf')"),
     ("gen({'role': 'user', 'content': 'x'}, User)", Argument, "a chat is a list of messages .. in brackets"),
