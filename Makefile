@@ -182,9 +182,9 @@ $(TORCH)/.interlock: $(WHEEL_BUILT) $(TORCH)/.ready
 	$(TORCH)/bin/python $(PUT_WHEEL)
 	touch $@
 
-TORCH_TESTS := $(addprefix backends/,test_transformers.py test_transformers_devices.py test_greedy.py test_seeds.py test_continuous_batching.py test_rollouts_verifiers.py) \
+TORCH_TESTS := $(addprefix backends/,test_transformers.py test_transformers_devices.py test_greedy.py test_seeds.py test_continuous_batching.py test_rollouts_verifiers.py test_logprobs_of_calls.py) \
 	$(addprefix guides/,test_masks.py test_masks_torch.py test_triton_kernel.py test_bitmask_ring.py test_device_rows.py test_device_tables.py) \
-	generators/test_generators.py generators/test_tool_loop.py generators/test_tool_rounds.py structural_tags/test_triggers.py project/test_examples.py project/test_docs_servers.py
+	generators/test_generators.py tool_loops/test_tool_loop.py tool_loops/test_tool_rounds.py tool_loops/test_tool_stream.py structural_tags/test_triggers.py project/test_examples.py project/test_docs_servers.py
 test-torch: $(TORCH)/.interlock ## tests that need torch and transformers (6 GB in .venv-torch)
 	$(TORCH)/bin/python -m pytest -W default $(addprefix tests/python/,$(TORCH_TESTS))
 

@@ -1,7 +1,7 @@
 //! One error type for the whole core.
 //!
 //! Every failure carries its *kind* (which becomes one Python exception class), a message that a user can act on,
-//! and the *place* that caused it: a JSON Pointer in a schema, an offset in a pattern, a token id. Limit errors also
+//! and the *location* that caused it: a JSON Pointer in a schema, an offset in a pattern, a token id. Limit errors also
 //! carry the limit and the value that broke it. Nothing in the core panics on input.
 
 mod code;
@@ -9,6 +9,7 @@ mod limit_advice;
 mod line_with_caret;
 mod message;
 pub(crate) mod near_name;
+mod pattern_advice;
 
 pub(crate) use crate::error::code::ErrorCode;
 pub(crate) use crate::error::message::{at_pointer, counted, quoted};
@@ -48,7 +49,7 @@ pub enum ErrorKind {
     Internal,
 }
 
-/// Where in the source an error lies.
+/// Where in the source an error lies: its location. Exceptions have it as `place`.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum SourcePlace {
@@ -208,13 +209,27 @@ impl Error {
         self.at(SourcePlace::Pointer { pointer: pointer.into(), keyword: keyword.into() })
     }
 
-    /// Shows the place in `source`, if the error names an offset in it and no excerpt was made before.
+    /// Shows the place in `source`, if the error names an offset in it and no excerpt was made before. Of a pattern,
+    /// the hint says what to write instead.
     #[must_use]
     pub(crate) fn in_source(self, source: &str) -> Self {
         match self.0.kind {
+            ErrorKind::Pattern if self.0.hint.is_none() => self.advise_of_pattern(source).showing(source),
             ErrorKind::Pattern | ErrorKind::Schema | ErrorKind::Unsupported => self.showing(source),
             _ => self,
         }
+    }
+
+    /// The error of a pattern, with what to write instead as its hint: where the message does not say it.
+    #[must_use]
+    pub(crate) fn advise_of_pattern(mut self, pattern: &str) -> Self {
+        let at = match self.0.place {
+            SourcePlace::Offset(at) => at,
+            _ => pattern.len(),
+        };
+        let from = pattern.char_indices().nth(at.saturating_sub(1)).map_or(pattern.len(), |(from, _)| from);
+        self.0.hint = pattern_advice::of(&self.0.message, pattern.chars().nth(at), &pattern[from..]);
+        self
     }
 
     /// [`in_source`](Self::in_source) for an error that is no mistake in writing.

@@ -63,7 +63,8 @@ class InterlockError(Exception):
     def client_message(self) -> str:
         """The message without ``hint``: what is wrong and where, in words of the source. Servers may send it to
         clients. At most about a thousand characters; control characters are escaped, but for line ends. Of an error in
-        files, in the vocabulary or in the set-up of the server it is ``"internal error of the server"``.
+        files, in the vocabulary or in the set-up of the server it is ``"internal error of the server"``. Of a pattern
+        that cannot be read it says what to write instead, as the message does.
         """
 
     @property
@@ -1245,7 +1246,7 @@ def advance_each(guides: Sequence[Guide | None], ids: Iterable[SupportsIndex]) -
     """Take token ``ids[i]`` on ``guides[i]``, for all of them in one call: what ``try_advance`` does for one.
 
     The answer has a byte for each guide: 0 where the token was refused, 1 where it was taken, and 2 where the output
-    ended with it. ``None`` in the place of a guide is a sequence without a constraint, and answers 1. Nothing is taken
+    ended with it. ``None`` instead of a guide is a sequence without a constraint, and answers 1. Nothing is taken
     if there are not as many ids as guides (``ArgumentError``), or a guide is in use or twice there
     (``GuideBusyError``). A guide that fails at its token (``LimitError`` of a pattern or a grammar, ``ArtifactError``
     for a damaged file of its index, ``InternalError`` for a bug), and one that has failed before, costs itself alone:
@@ -1260,7 +1261,7 @@ def fill_bitmasks(
     are few and known.
 
     Row ``rows[i]`` of ``bits``, which is as for ``Guide.fill_bitmask``, belongs to ``guides[i]``; without ``rows`` that
-    is row ``i``. ``None`` in the place of a guide is a sequence without a constraint: its row becomes all ones, which
+    is row ``i``. ``None`` instead of a guide is a sequence without a constraint: its row becomes all ones, which
     is -1 in every word. Returns whether any row masks anything. Nothing is written if an argument is unsuitable, guides
     are of different vocabularies or a row is named twice (``ArgumentError``), or a guide is in use or twice there
     (``GuideBusyError``). A guide that fails at its mask (``LimitError`` of a grammar, ``InternalError`` for a bug)

@@ -1,4 +1,4 @@
-//! Excerpts: the line of a source that an error is about, with a caret under the place.
+//! Excerpts: the line of a source that an error is about, with a caret under the location.
 
 /// Characters of a line that are shown around the place.
 const WIDTH: usize = 72;

@@ -1,4 +1,4 @@
-//! Errors that show the place: line, column, the line itself and a caret below it.
+//! Errors that show their location: line, column, the line itself and a caret below it.
 
 use crate::error::{Error, ErrorKind, SourcePlace};
 
@@ -68,7 +68,11 @@ impl Texts {
     pub fn at(&self, place: TextPlace, error: &Error) -> Error {
         match error.kind() {
             ErrorKind::Limit if place.text == 0 => error.clone().moved_to(SourcePlace::Byte(place.at)),
-            ErrorKind::Pattern | ErrorKind::Argument => self.error(place, error_text(error)),
+            ErrorKind::Pattern => {
+                let (said, advised) = (self.error(place, error_text(error)), error.clone().advise_of_pattern(""));
+                advised.hint().map_or(said.clone(), |hint| said.advise(hint))
+            }
+            ErrorKind::Argument => self.error(place, error_text(error)),
             ErrorKind::Unsupported => self.unsupported(place, error_text(error)),
             _ => error.clone(),
         }

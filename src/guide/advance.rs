@@ -123,11 +123,11 @@ impl Guide {
             return false;
         }
         self.settle_down(&mark);
-        let is_paid = self.pay_within(id);
+        let is_affordable = self.push_reserve_within(id);
         if self.loses_given_up() {
             return false;
         }
-        if !is_paid {
+        if !is_affordable {
             self.go_back_to(before, &mark);
             return false;
         }
@@ -208,7 +208,7 @@ impl Guide {
         let Some(next) = next else { return false };
         *at = next;
         self.run = None;
-        if !self.pay_within(id) {
+        if !self.push_reserve_within(id) {
             self.go_back_to(before, &ArenaMark::default());
             return false;
         }

@@ -10,8 +10,8 @@ use crate::error::Error;
 use crate::guide::Guide;
 use crate::guide::position::Position;
 use crate::index::{IndexCore, IndexEngine};
+use crate::mask::json::cache::composition::copy_inner;
 use crate::mask::json::cache::guide_memo::GuideMemo;
-use crate::mask::json::cache::recipe::copy_inner;
 use crate::mask::json::masker::MaskBuilder;
 use crate::mask::lexeme::masked_lexeme::MaskedLexeme;
 use crate::pushdown::json::frame::FrameKind;
@@ -259,10 +259,10 @@ impl Guide {
     }
 
     /// Whether what is left of the budget completes the output behind a token that was stepped.
-    pub(super) fn pay_within(&mut self, token: u32) -> bool {
+    pub(super) fn push_reserve_within(&mut self, token: u32) -> bool {
         match self.position {
-            Position::Grammar { .. } => self.metered_for_budget(|guide| guide.pay(token)).unwrap_or(false),
-            _ => self.pay(token),
+            Position::Grammar { .. } => self.metered_for_budget(|guide| guide.push_reserve(token)).unwrap_or(false),
+            _ => self.push_reserve(token),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Names of masks: who has a row under a name need not be given it again.
 //!
-//! A mask is made of ingredients that other masks have too (see `recipe`), so the list of them says which row it is:
-//! equal names mean equal rows, of whatever indexes of a vocabulary. The reverse does not hold; rows with different
+//! A mask is made of ingredients that other masks have too (see `composition`), so the list of them says which row it
+//! is: equal names mean equal rows, of whatever indexes of a vocabulary. The reverse does not hold; rows with different
 //! names may be equal.
 //!
 //! Ingredients are named by their addresses. A name holds on to what it names, so an address stands for one ingredient

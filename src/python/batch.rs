@@ -213,7 +213,7 @@ pub(super) fn of_guide(number: usize, what: &str) -> String {
 /// are few and known.
 ///
 /// Row ``rows[i]`` of ``bits``, which is as for ``Guide.fill_bitmask``, belongs to ``guides[i]``; without ``rows`` that
-/// is row ``i``. ``None`` in the place of a guide is a sequence without a constraint: its row becomes all ones, which
+/// is row ``i``. ``None`` instead of a guide is a sequence without a constraint: its row becomes all ones, which
 /// is -1 in every word. Returns whether any row masks anything. Nothing is written if an argument is unsuitable, guides
 /// are of different vocabularies or a row is named twice (``ArgumentError``), or a guide is in use or twice there
 /// (``GuideBusyError``). A guide that fails at its mask (``LimitError`` of a grammar, ``InternalError`` for a bug)
@@ -294,7 +294,7 @@ pub fn fill_bitmasks(
 /// Take token ``ids[i]`` on ``guides[i]``, for all of them in one call: what ``try_advance`` does for one.
 ///
 /// The answer has a byte for each guide: 0 where the token was refused, 1 where it was taken, and 2 where the output
-/// ended with it. ``None`` in the place of a guide is a sequence without a constraint, and answers 1. Nothing is taken
+/// ended with it. ``None`` instead of a guide is a sequence without a constraint, and answers 1. Nothing is taken
 /// if there are not as many ids as guides (``ArgumentError``), or a guide is in use or twice there
 /// (``GuideBusyError``). A guide that fails at its token (``LimitError`` of a pattern or a grammar, ``ArtifactError``
 /// for a damaged file of its index, ``InternalError`` for a bug), and one that has failed before, costs itself alone:

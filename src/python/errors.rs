@@ -131,7 +131,11 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 pub fn to_exception(py: Python<'_>, error: &Error) -> PyErr {
     let build = || -> PyResult<PyErr> {
         let excerpt = error.excerpt().map(|excerpt| format!("\n{}", excerpt.text)).unwrap_or_default();
-        let message = format!("{error}{excerpt}");
+        let message = match error.hint() {
+            // Behind an excerpt, a line of its own.
+            Some(hint) if !excerpt.is_empty() => format!("{}{excerpt}\n{hint}", error.client_message()),
+            _ => format!("{error}{excerpt}"),
+        };
         let instance = Classes::get(py)?.of(error.kind()).bind(py).call1((message,))?;
         if let Some(hint) = error.hint() {
             instance.setattr("hint", hint)?;

@@ -29,7 +29,7 @@ pub fn dumps<'py>(value: &Bound<'py, PyAny>) -> PyResult<String> {
     value.py().import("json")?.getattr("dumps")?.call1((value,))?.extract()
 }
 
-/// The recipe of an index as JSON: `method` and its arguments, with nothing in the place of the vocabulary.
+/// The recipe of an index as JSON: `method` and its arguments, with nothing for the vocabulary.
 pub fn recipe_of(method: &str, arguments: &Bound<'_, PyTuple>) -> PyResult<String> {
     let py = arguments.py();
     let list = PyList::empty(py);

@@ -1,4 +1,4 @@
-//! Places in a document, each known by the place above it, of which few are ever written as JSON Pointers.
+//! Locations in a document, each known by the one above it, of which few are ever written as JSON Pointers.
 
 use crate::schema::json_tape::{Tape, TapeId};
 use crate::schema::uri::push_step;

@@ -1,5 +1,5 @@
-//! The enforcement report: a row for each keyword and place that is enforced otherwise than exactly, or only annotates;
-//! and one row at the root for each option that accepts less than the specification.
+//! The enforcement report: a row for each keyword and location that is enforced otherwise than exactly, or only
+//! annotates; and one row at the root for each option that accepts less than the specification.
 
 use crate::json::rules::Rules;
 use crate::json::string_escape::EscapeUse;

@@ -1,8 +1,8 @@
 //! Caches that are bounded in bytes and emptied in generations.
 //!
 //! A [`BoundedCache`] keeps what is looked up again and again and could be made again: crossing sets, patches, finished
-//! rows, forced runs, tokens over sets of characters, spelled names, recipes of masks. Emptying it costs time and never
-//! changes an answer. No order of age is kept: what is in use comes back with the next look-ups.
+//! rows, forced runs, tokens over sets of characters, spelled names, compositions of masks. Emptying it costs time and
+//! never changes an answer. No order of age is kept: what is in use comes back with the next look-ups.
 //!
 //! Dropping all entries at once takes as long as a hundred masks, and one mask would have to wait for it. So the
 //! entries are dropped in small steps. When a table is full, a new empty one takes its place. The old one is *leaving*:

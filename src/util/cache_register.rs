@@ -73,7 +73,7 @@ register! {
     // A thousand rows for 128,000 tokens.
     FINISHED_ROWS: "finished rows", "rows of masks" by "ingredients of the mask",
         Vocabulary, 16 << 20, 0;
-    MASKS: "masks", "recipes of masks" by "what one token can see of a configuration",
+    MASKS: "masks", "compositions of masks" by "what one token can see of a configuration",
         Index, 3 << 20, 56;
     STACK_NUMBERS: "stack numbers", "numbers of stacks" by "description of the frames below",
         Index, 512 << 10, 0;

@@ -13,6 +13,7 @@ import interlock
 from interlock._recipe import END, Recipe
 from interlock.explain import explain
 from interlock.explain.document import LineStarts
+from interlock.util.plurals import counted
 
 EVERYDAY = ("}", '"', ",", "]", "0", "null", "{", ":", "\n", "a", "true", "-", "[", "Sure", "```")
 """What a model may well want to write next; tried where nothing is known of a model's own wishes."""
@@ -228,7 +229,7 @@ def _explainer(recipe: Recipe) -> tuple[Why, Callable[[bytes], tuple[int, str]]]
             return at, ""
         forced = guide.forced_text()
         if forced:
-            return at, f"{forced!r} must come next"
+            return at, _must_come([forced])
         allowed = [i for i in guide.allowed_token_ids().tolist() if i != END]
         if not 0 < len(allowed) <= MOST_EXPECTED or max(allowed) > 127:
             return at, ""
@@ -237,12 +238,38 @@ def _explainer(recipe: Recipe) -> tuple[Why, Callable[[bytes], tuple[int, str]]]
             ahead = index.guide()
             ahead.advance_many([*data[:at], byte])
             word = chr(byte) + ahead.forced_text() if chr(byte).isalnum() else chr(byte)
-            words.append(repr(re.match(r"\w+|.", word, re.DOTALL)[0]))  # type: ignore[index]
-        return at, f"{', '.join(words[:-1])} or {words[-1]} must come next" if words[
-            1:
-        ] else f"{words[0]} must come next"
+            words.append(re.match(r"\w+|.", word, re.DOTALL)[0])  # type: ignore[index]
+        return at, _must_come(words)
 
     return why, expected
+
+
+_BLANKS = {" ": "a blank", "\n": "a line break", "\t": "a tab", "\r": "a carriage return"}
+"""Characters that a reader does not see between quotes, in words."""
+
+
+def _in_words(text: str) -> str:
+    r"""A text as a reason names it: white space in words, and all else between quotes.
+
+    >>> _in_words(" "), _in_words("\n\n"), _in_words("\n "), _in_words("true")
+    ('a blank', '2 line breaks', "'\\n '", "'true'")
+    """
+    name = _BLANKS.get(text[:1])
+    if name is None or text.strip(text[0]):
+        return repr(text)
+    return name if len(text) == 1 else counted(len(text), name.partition(" ")[2])
+
+
+def _must_come(texts: list[str]) -> str:
+    """That one of these texts has to come.
+
+    >>> _must_come(["true"]), _must_come([" "]), _must_come([" ", "false", "true"])
+    ("'true' must come next", 'only a blank may come next', "a blank, 'false' or 'true' must come next")
+    """
+    words = [_in_words(text) for text in texts]
+    if len(words) == 1:
+        return f"{words[0]} must come next" if words[0].startswith(("'", '"')) else f"only {words[0]} may come next"
+    return f"{', '.join(words[:-1])} or {words[-1]} must come next"
 
 
 def _reason(
@@ -263,8 +290,8 @@ def _reason(
     at, needed = expected(prefix + data)
     begun = data[: max(0, at - len(prefix))]
     if needed:
-        return f"after {_text(begun)!r}, {needed}" if begun else needed
+        return f"after {_in_words(_text(begun))}, {needed}" if begun else needed
     if forced := guide.forced_text():  # The budget, not the source, leaves nothing else.
-        return f"{forced!r} must come next"
+        return _must_come([forced])
     said = guide.explain(token)
     return reasons[0] if reasons and not reasons[0].startswith("the engine") else said.partition("; ")[2] or said

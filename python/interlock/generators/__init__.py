@@ -19,6 +19,7 @@ from interlock.generators.call_options import CallOptions
 from interlock.generators.local import LocalGenerator
 from interlock.generators.replies.completion import Completion
 from interlock.generators.stream import AsyncStream, Stream
+from interlock.generators.tool_loop.stream import ToolResult, ToolStream
 from interlock.output_types import InvalidOutputError
 from interlock.util.argument_types import require
 from interlock.util.near_words import telling_slips
@@ -37,6 +38,8 @@ __all__ = [
     "Generator",
     "LocalGenerator",
     "Stream",
+    "ToolResult",
+    "ToolStream",
     "from_llama_cpp",
     "from_mlx_lm",
     "from_openai",

@@ -37,6 +37,7 @@ class CallOptions(SamplingOptions, total=False):
     num_beams: int | None
     jump_forward: bool | None
     stats: Any
+    logprobs: bool | int | None
     repetition_penalty: float | None
     repeat_penalty: float | None
     presence_penalty: float | None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -23,7 +23,7 @@ from interlock.util.plurals import counted
 if TYPE_CHECKING:
     from interlock.programs.cached_model import CachedModel
 
-__all__ = ["GenerationTrace", "sampled_ids", "trace_of", "wishes_of"]
+__all__ = ["GenerationTrace", "sampled_runs", "trace_of", "wishes_of"]
 
 T = TypeVar("T")
 
@@ -127,15 +127,17 @@ def wishes_of(model: CachedModel, prompt_ids: Sequence[int], ids: Sequence[int])
     return found
 
 
-def sampled_ids(
+def sampled_runs(
     model: CachedModel,
     vocabulary: Vocabulary,
     guide: Guide,
     prompt_ids: Sequence[int],
     sampling: dict[str, Any],
     number_end: NumberEnd,
-) -> list[int]:
-    """The tokens of an output that ``guide`` permits, without the stop token, chosen by ``Sampler``."""
+) -> Generator[list[int], None, None]:
+    """The tokens of an output that ``guide`` permits, without the stop token, chosen by ``Sampler``: each as soon as it
+    is chosen, and those that are forced with it.
+    """
     sampler = Sampler(**{name: value for name, value in sampling.items() if value is not None})
     bits = allocate_bitmask(1, vocabulary)
     ids: list[int] = []
@@ -155,7 +157,7 @@ def sampled_ids(
             break
         guide.advance_many(run)
         ids.extend(run)
-    return ids
+        yield run
 
 
 def _spelled(model: CachedModel, guide: Guide) -> list[int]:

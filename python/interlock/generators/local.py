@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
+from collections.abc import Generator as Generated
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack, overload
 
 from interlock._core import ArgumentError, Index, Vocabulary
 from interlock._recipe import byte_vocabulary
@@ -32,11 +33,13 @@ from interlock.generators.replies.values import one_value
 from interlock.integrations._number_end import NumberEnd
 from interlock.integrations._prefilled import PrefilledIndex
 from interlock.output_types import InvalidOutputError, OutputType
+from interlock.util.argument_types import require
 
 if TYPE_CHECKING:
     from interlock.generators.generation_trace import GenerationTrace
     from interlock.generators.replies.repeated_calls import OnRepeat
-    from interlock.generators.tool_rounds import OnError, ToolAnswer
+    from interlock.generators.tool_loop.rounds import OnError, ToolAnswer
+    from interlock.generators.tool_loop.stream import ToolStream
     from interlock.programs import Program
     from interlock.programs.cached_model import CachedModel
     from interlock.programs.decoding import Decoder
@@ -48,6 +51,8 @@ T = TypeVar("T")
 
 Constraining = Index | PrefilledIndex
 """What a model may write behind a prompt."""
+Runs = Generated[list[int], None, None]
+"""The tokens of an output, as they come."""
 
 
 class LocalGenerator(BudgetChecks, Generator):
@@ -209,7 +214,19 @@ class LocalGenerator(BudgetChecks, Generator):
         self, prompt_ids: list[int], index: Constraining, max_tokens: int, options: dict[str, Any]
     ) -> list[int]:
         """The tokens of an output behind those of a prompt, without the stop token."""
-        from interlock.generators.generation_trace import sampled_ids
+        return [token for run in self._runs_behind(prompt_ids, index, max_tokens, options) for token in run]
+
+    def _whole_behind(
+        self, prompt_ids: list[int], index: Constraining, max_tokens: int, options: dict[str, Any]
+    ) -> Runs:
+        """The same, as one run."""
+        yield self._ids_behind(prompt_ids, index, max_tokens, options)
+
+    def _runs_behind(
+        self, prompt_ids: list[int], index: Constraining, max_tokens: int, options: dict[str, Any]
+    ) -> Runs:
+        """The same tokens as they come."""
+        from interlock.generators.generation_trace import sampled_runs
 
         for name in ("chat", "on_tight"):
             options.pop(name, None)
@@ -219,7 +236,7 @@ class LocalGenerator(BudgetChecks, Generator):
             max_tokens = room.left
         guide = index.guide(max_tokens=max_tokens)
         end = self.number_end(options.get("temperature") or 0.0)
-        return sampled_ids(self.cached_model(), self.vocabulary, guide, prompt_ids, options, end)
+        return sampled_runs(self.cached_model(), self.vocabulary, guide, prompt_ids, options, end)
 
     def _chats(self) -> Any:
         """What writes chats by the model's template: an object with ``chat_template`` and ``apply_chat_template``, as
@@ -229,6 +246,40 @@ class LocalGenerator(BudgetChecks, Generator):
             raise ArgumentError("the model has no chat template, so it takes no messages and no tools")
         return self.tokenizer
 
+    @overload
+    def tool_loop(
+        self,
+        prompt: Prompt = ...,
+        tools: Sequence[Any] = ...,
+        *,
+        functions: Mapping[str, Callable[..., Any]] | None = ...,
+        max_tokens: int = ...,
+        max_rounds: int = ...,
+        tool_choice: Any = ...,
+        format: str | ToolFormat | Mapping[str, Any] = ...,
+        parallel: bool = ...,
+        on_error: OnError = ...,
+        on_repeat: OnRepeat = ...,
+        stream: Literal[False] = ...,
+        **options: Unpack[SamplingOptions],
+    ) -> ToolAnswer: ...
+    @overload
+    def tool_loop(
+        self,
+        prompt: Prompt = ...,
+        tools: Sequence[Any] = ...,
+        *,
+        stream: Literal[True],
+        functions: Mapping[str, Callable[..., Any]] | None = ...,
+        max_tokens: int = ...,
+        max_rounds: int = ...,
+        tool_choice: Any = ...,
+        format: str | ToolFormat | Mapping[str, Any] = ...,
+        parallel: bool = ...,
+        on_error: OnError = ...,
+        on_repeat: OnRepeat = ...,
+        **options: Unpack[SamplingOptions],
+    ) -> ToolStream: ...
     def tool_loop(
         self,
         prompt: Prompt = MISSING,
@@ -242,8 +293,9 @@ class LocalGenerator(BudgetChecks, Generator):
         parallel: bool = True,
         on_error: OnError = "tell",
         on_repeat: OnRepeat = "tell",
+        stream: bool = False,
         **options: Unpack[SamplingOptions],
-    ) -> ToolAnswer:
+    ) -> ToolAnswer | ToolStream:
         """The answer to ``prompt`` of a model that may call functions. Those that it calls are run, their results are
         put into the chat as messages of the role ``tool``, and the model is asked again, until it answers.
 
@@ -264,6 +316,7 @@ class LocalGenerator(BudgetChecks, Generator):
         * ``on_repeat``: what becomes of a call that the model made in the turn before, with the same arguments.
           ``"tell"`` does not run it again, and tells the model so as its result; ``"run"`` runs it, for functions that
           return something else each time; ``"raise"`` is an ``InvalidOutputError``.
+        * ``stream=True`` returns a ``ToolStream``: what the model writes and what its calls return, as they come.
         * ``options`` are those of sampling.
 
         ``ArgumentError`` for tools that nothing runs, ``RequestError`` for what is no tool, ``ToolFormatError`` where
@@ -274,10 +327,12 @@ class LocalGenerator(BudgetChecks, Generator):
             answer = gen.tool_loop("What is 20 + 22?", [add], max_tokens=200)
             print(answer.text, answer.calls)
         """
-        from interlock.generators.tool_rounds import answer_with_tools
+        from interlock.generators.tool_loop.rounds import rounds_with_tools
+        from interlock.generators.tool_loop.stream import ToolStream
 
+        require(stream=(stream, "flag"))
         given: dict[str, Any] = dict(options)
-        return answer_with_tools(
+        events = rounds_with_tools(
             self,
             prompt,
             tools,
@@ -290,7 +345,10 @@ class LocalGenerator(BudgetChecks, Generator):
             on_error,
             on_repeat,
             given,
+            stream,
         )
+        found = ToolStream(events)
+        return found if stream else found.answer
 
     def program(self, prompt: Prompt = "", *, chat: bool | None = None, **sampling: Unpack[SamplingOptions]) -> Program:
         """A program that begins with ``prompt``; see ``Program``."""

@@ -29,13 +29,14 @@ from interlock.integrations.transformers._options import option_names, with_samp
 from interlock.integrations.transformers._own_draws import own_draws
 from interlock.output_types import InvalidOutputError, OutputType
 from interlock.output_types.context_room import ContextRoom, PromptTooLongError, context_room
+from interlock.util.argument_types import require
 
 if TYPE_CHECKING:
     from interlock.programs.cached_model import CachedModel
 
 __all__ = ["TransformersGenerator"]
 
-_OWN = frozenset(("seed", "chat", "jump_forward", "stats"))
+_OWN = frozenset(("seed", "chat", "jump_forward", "stats", "logprobs"))
 # What ends an output elsewhere than its type does: free text alone may be cut, or made longer.
 _CUTTING = ("max_time", "stop_strings", "min_new_tokens", "min_length")
 _NO_VALUES = "a generator returns values; gen.trace(prompt, output_type).steps has the probabilities of tokens"
@@ -147,7 +148,9 @@ class TransformersGenerator(LocalGenerator):
         # Prompts that are too long are left out, and take no room from the others.
         chosen = [indexes[i] for i in rows]
         asked = {**options, "stop": outputs[0].stop} if outputs[0].stop else dict(options)
-        made = dict(zip(rows, self._generated(list(rows.values()), chosen, max_tokens, asked)))
+        logprobs: list[list[float]] | None = [] if _takes_logprobs(asked) else None
+        made = dict(zip(rows, self._generated(list(rows.values()), chosen, max_tokens, asked, logprobs=logprobs)))
+        found = dict(zip(rows, logprobs or ()))
         room = self.context_room(max(map(len, rows.values())), max_tokens)
         written_ids = [made.get(i) for i in range(len(prompts))]
         for index in {id(index): index for index in chosen}.values():
@@ -158,7 +161,8 @@ class TransformersGenerator(LocalGenerator):
         def known(i: int) -> Known:
             ids = written_ids[i] or []
             reason = self.finish_reason(indexes[i], ids, max_tokens, room)
-            return Known(ids, len(rows[i]), len(ids), None, reason)
+            # Those of a stop token are of none of the output's tokens.
+            return Known(ids, len(rows[i]), len(ids), found[i][: len(ids)] if found else None, reason)
 
         texts = (self.vocabulary.decode(ids).decode("utf-8", "replace") for ids in whole)
         return [refused.get(i) or written(text, functools.partial(known, i)) for i, text in enumerate(texts)]
@@ -177,6 +181,14 @@ class TransformersGenerator(LocalGenerator):
     ) -> list[int]:
         return self._generated([prompt_ids], [index], max_tokens, options)[0]
 
+    def _runs_behind(
+        self, prompt_ids: list[int], index: Constraining, max_tokens: int, options: dict[str, Any]
+    ) -> Generator[list[int], None, None]:
+        def job(emit: Callable[[list[int]], None]) -> object:
+            return self._generated([prompt_ids], [index], max_tokens, dict(options), lambda row, ids, forced: emit(ids))
+
+        return _in_background(job)
+
     def _generated(
         self,
         rows: list[list[int]],
@@ -184,16 +196,19 @@ class TransformersGenerator(LocalGenerator):
         max_tokens: int,
         options: dict[str, Any],
         on_tokens: Callable[[int, list[int], bool], None] | None = None,
+        logprobs: list[list[float]] | None = None,
     ) -> list[list[int]]:
         """The ids of an output for every prompt of ``rows``, which has an index in ``indexes``, without the prompt and
-        without what stands behind the end.
+        without what stands behind the end. ``logprobs`` takes the log-probabilities of each row's tokens.
         """
+        if options.get("logprobs"):
+            raise ArgumentError("logprobs belongs to a call with details=True: gen.trace shows those of others as well")
         asked = ", ".join(sorted(options.keys() - {"on_tight"})) or "those of its generation config"
         for name, why in _REFUSED.items():
             if options.get(name):
                 raise ArgumentError(f"{name!r} cannot be passed: {why}")
         seed, stats, jumps, stop = (options.pop(name, None) for name in ("seed", "stats", "jump_forward", "stop"))
-        for name in ("chat", "on_tight"):
+        for name in ("chat", "on_tight", "logprobs"):
             options.pop(name, None)
         if stats is not None and not isinstance(stats, JumpForwardStats):
             raise TypeError(f"stats must be a JumpForwardStats or None, not {type(stats).__name__}")
@@ -221,6 +236,11 @@ class TransformersGenerator(LocalGenerator):
             jumps = self._can_jump(len(rows), options)
         if on_tokens is not None and not jumps:
             raise ArgumentError("a stream needs jump-forward, which has no beams: leave out num_beams")
+        if logprobs is not None and not jumps:
+            raise ArgumentError(
+                "logprobs needs jump-forward, which has no beams, no assistant_model and no decoder of its own: leave "
+                "these out, or logprobs"
+            )
         number_end = self.number_end(self._temperature(options))
         begun: list[bool] = []
         if jumps:
@@ -237,7 +257,7 @@ class TransformersGenerator(LocalGenerator):
                 "number_end": number_end,
             }
             options |= {"on_tokens": on_tokens, "stats": stats if stats is not None else JumpForwardStats()}
-            options["seed"] = seed
+            options |= {"seed": seed, "logprobs": logprobs}
         else:
             own = GuideLogitsProcessor(constraints, max_tokens=max_tokens, canonical=True, number_end=number_end)
 
@@ -334,13 +354,9 @@ class TransformersGenerator(LocalGenerator):
     ) -> Generator[str, None, str]:
         if isinstance(index, PrefilledIndex):
             yield index.text
-
-        def job(emit: Callable[[list[int]], None]) -> object:
-            return self._generated([prompt_ids], [index], max_tokens, dict(options), lambda row, ids, forced: emit(ids))
-
         decoder = codecs.getincrementaldecoder("utf-8")("replace")
         taken: list[int] = []
-        with contextlib.closing(_in_background(job)) as runs:
+        with contextlib.closing(self._runs_behind(prompt_ids, index, max_tokens, options)) as runs:
             for ids in runs:
                 taken += ids
                 text = decoder.decode(self.vocabulary.decode(ids))
@@ -353,6 +369,13 @@ class TransformersGenerator(LocalGenerator):
 
 class _Stopped(BaseException):
     """Nobody reads any longer."""
+
+
+def _takes_logprobs(options: dict[str, Any]) -> bool:
+    """Whether log-probabilities are asked for; the option is taken out of ``options``."""
+    given = options.pop("logprobs", None)
+    require(logprobs=(given, "flag?"))
+    return bool(given)
 
 
 def _refuse_cutting(output: OutputType[Any], options: Mapping[str, Any]) -> None:

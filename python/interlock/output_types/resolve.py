@@ -295,7 +295,9 @@ def _pattern(pattern: re.Pattern[Any]) -> OutputType[str]:
 
 def _choices_of(values: Sequence[Any], on_unsupported: str) -> OutputType[Any]:
     if not values:
-        raise ArgumentError("there are no choices: the list is empty")
+        raise ArgumentError(
+            "there are no choices: the list is empty. Pass the texts to choose from, as in ['yes', 'no']"
+        )
     if all(isinstance(value, str) for value in values):
         names = {value: value for value in values}
         return OutputType("choices", tuple(names), _chosen(names), "choices")

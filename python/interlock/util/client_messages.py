@@ -16,6 +16,7 @@ from interlock._core import (
     GuideBusyError,
     InterlockError,
     InternalError,
+    PatternError,
     TokenRejected,
     VocabularyError,
 )
@@ -104,11 +105,13 @@ def _is_client_error(self: InterlockError) -> bool:
 def _client_message(self: InterlockError) -> str:
     """The message without ``hint``: what is wrong and where, in words of the source. Servers may send it to
     clients. At most about a thousand characters; control characters are escaped, but for line ends. Of an error in
-    files, in the vocabulary or in the set-up of the server it is ``"internal error of the server"``.
+    files, in the vocabulary or in the set-up of the server it is ``"internal error of the server"``. Of a pattern
+    that cannot be read it says what to write instead, as the message does.
     """
     if _is_of_server(self):
         return OF_SERVER
-    said = without_hint(self)
+    # Who wrote a pattern, client or program, reads what to write in its place.
+    said = str(self) if isinstance(self, PatternError) else without_hint(self)
     return in_words_of_clients(said if self.batch_index is None else _OF_BATCH.sub("", said, count=1))
 
 

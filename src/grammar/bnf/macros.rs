@@ -6,7 +6,31 @@ use crate::grammar::model::TokenName;
 use crate::grammar::tree::{Dispatch, DispatchTag, Part, PartId, check_depth};
 use crate::limits::Limits;
 
-const MACROS: [&str; 6] = ["TagDispatch", "TokenTagDispatch", "Token", "ExcludeToken", "Regex", "Substring"];
+/// What is written like a call. Each has an arm in `macro_call`, and a place in docs/grammars.md.
+#[derive(Clone, Copy, Debug)]
+enum Macro {
+    TagDispatch,
+    TokenTagDispatch,
+    Token,
+    ExcludeToken,
+    Regex,
+    Substring,
+}
+
+impl Macro {
+    /// The macro with this name.
+    fn of(name: &str) -> Option<Macro> {
+        Some(match name {
+            "TagDispatch" => Macro::TagDispatch,
+            "TokenTagDispatch" => Macro::TokenTagDispatch,
+            "Token" => Macro::Token,
+            "ExcludeToken" => Macro::ExcludeToken,
+            "Regex" => Macro::Regex,
+            "Substring" => Macro::Substring,
+            _ => return None,
+        })
+    }
+}
 
 /// An argument of a macro.
 #[derive(Clone, Debug)]
@@ -24,29 +48,30 @@ enum Argument {
 impl Reader<'_, '_> {
     /// Whether a name before a parenthesis is a macro's.
     pub(super) fn is_macro(&self, name: &str) -> bool {
-        MACROS.contains(&name)
+        Macro::of(name).is_some()
     }
 
     /// A macro, whose parenthesis comes next.
     pub(super) fn macro_call(&mut self, name: &str, start: usize, limits: &Limits) -> Result<PartId> {
+        let Some(which) = Macro::of(name) else { return Err(self.error(start, format!("there is no macro {name}"))) };
         let arguments = self.arguments(limits)?;
         let place = self.place(start);
-        let part = match name {
-            "Regex" => return self.regex(arguments, start),
-            "Substring" => {
+        let part = match which {
+            Macro::Regex => return self.regex(arguments, start),
+            Macro::Substring => {
                 let texts: Option<Vec<String>> = arguments.into_iter().map(Argument::text).collect();
                 let Some(texts) = texts else { return Err(self.error(start, "Substring takes texts")) };
                 Part::Substring(texts)
             }
-            "Token" | "ExcludeToken" => {
+            Macro::Token | Macro::ExcludeToken => {
                 let tokens: Option<Vec<TokenName>> = arguments.into_iter().map(Argument::token).collect();
-                let complement = name == "ExcludeToken";
+                let complement = matches!(which, Macro::ExcludeToken);
                 let Some(tokens) = tokens.filter(|t| complement || !t.is_empty()) else {
                     return Err(self.error(start, format!("{name} takes ids or names of special tokens")));
                 };
                 Part::Tokens { tokens, complement }
             }
-            _ => self.dispatch(name, arguments, start)?,
+            Macro::TagDispatch | Macro::TokenTagDispatch => self.dispatch(name, arguments, start)?,
         };
         Ok(self.tree.push(part, place))
     }

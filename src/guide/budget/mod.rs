@@ -204,8 +204,11 @@ impl Guide {
         }
     }
 
-    /// After a token was stepped: whether what is left completes the output, and then what does.
-    pub(super) fn pay(&mut self, token: u32) -> bool {
+    /// Takes `token`, which was stepped just now, out of the budget. False if the tokens that are left then do not
+    /// complete the output, so that the caller must undo the step. Otherwise a [`Reserve`] for the new position is
+    /// pushed: what completes the output from there. The cheapest way to find one comes first: complete tables, the
+    /// rest of the plan so far, bounds, and a new plan at last. True without a budget.
+    pub(super) fn push_reserve(&mut self, token: u32) -> bool {
         if self.budget.is_none() {
             return true;
         }

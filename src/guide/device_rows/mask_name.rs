@@ -4,7 +4,7 @@ use crate::guide::Guide;
 use crate::guide::mask::{CATCH_UP, masker};
 use crate::guide::position::Position;
 use crate::index::{IndexEngine, IndexHandle};
-use crate::mask::json::cache::recipe::Ingredient;
+use crate::mask::json::cache::composition::Ingredient;
 use crate::mask::mask_name::MaskName;
 use crate::pushdown::json::machine::JsonMachine;
 

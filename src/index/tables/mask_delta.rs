@@ -10,7 +10,7 @@
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-use crate::mask::json::cache::recipe::{Ingredient, MaskRecipe};
+use crate::mask::json::cache::composition::{Ingredient, MaskComposition};
 use crate::mask::lexeme::lexeme_mask::{SPARSE, TokenSet};
 use crate::util::rng::scattered;
 
@@ -98,9 +98,9 @@ impl Scratch {
     }
 
     /// Writes what a mask is made of. The row holds `base` already, which stands for the part that is this very row.
-    fn put(&mut self, recipe: &MaskRecipe, blanks: &[(u32, u32)], base: Option<&Arc<[u32]>>) {
+    fn put(&mut self, composition: &MaskComposition, blanks: &[(u32, u32)], base: Option<&Arc<[u32]>>) {
         let mut forbade = false;
-        for part in recipe.parts() {
+        for part in composition.parts() {
             match part {
                 Ingredient::Inner(mask) => match &mask.inner {
                     TokenSet::Sparse(tokens) => tokens.iter().for_each(|&t| self.allow(t)),
@@ -123,7 +123,7 @@ impl Scratch {
                 }
             }
         }
-        recipe.tokens().iter().for_each(|&token| self.allow(token));
+        composition.tokens().iter().for_each(|&token| self.allow(token));
     }
 
     /// The ids in which the row differs from `base` (an empty one without), and by how much its hash does. The row is
@@ -225,9 +225,9 @@ impl DeltaEncoder {
     }
 
     /// The delta of a mask by what it is made of; `blanks` are the tokens of whitespace by their length.
-    pub fn of_parts(&mut self, recipe: &MaskRecipe, blanks: &[(u32, u32)]) -> MaskDelta {
-        let Some((row, hash_of_row)) = self.base(recipe) else {
-            self.empty.put(recipe, blanks, None);
+    pub fn of_parts(&mut self, composition: &MaskComposition, blanks: &[(u32, u32)]) -> MaskDelta {
+        let Some((row, hash_of_row)) = self.base(composition) else {
+            self.empty.put(composition, blanks, None);
             let (ids, hash) = self.empty.take(None);
             return MaskDelta { hash, base: None, ids };
         };
@@ -235,15 +235,15 @@ impl DeltaEncoder {
             self.full.row.copy_from_slice(&row);
             self.at = Some(row.clone());
         }
-        self.full.put(recipe, blanks, Some(&row));
+        self.full.put(composition, blanks, Some(&row));
         let (ids, more) = self.full.take(Some(&row));
         MaskDelta { hash: hash_of_row.wrapping_add(more), base: Some((row, hash_of_row)), ids }
     }
 
-    /// All whole rows of a recipe in one, with its hash; those of few tokens are left out.
-    fn base(&mut self, recipe: &MaskRecipe) -> Option<(Arc<[u32]>, u64)> {
+    /// All whole rows of a composition in one, with its hash; those of few tokens are left out.
+    fn base(&mut self, composition: &MaskComposition) -> Option<(Arc<[u32]>, u64)> {
         let mut base: Option<(Arc<[u32]>, u64)> = None;
-        for part in recipe.parts() {
+        for part in composition.parts() {
             let Ingredient::Inner(mask) = part else { continue };
             let TokenSet::Dense(row) = &mask.inner else { continue };
             let (hash, few) = self.known(row);

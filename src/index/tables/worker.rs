@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use crate::index::tables::mask_delta::{DeltaEncoder, MaskDelta};
 use crate::index::{IndexCore, IndexEngine};
+use crate::mask::json::cache::composition::{Ingredient, MaskComposition};
 use crate::mask::json::cache::guide_memo::GuideMemo;
-use crate::mask::json::cache::recipe::{Ingredient, MaskRecipe};
 use crate::mask::json::masker::MaskBuilder;
 use crate::pushdown::json::arena::Arena;
 use crate::pushdown::json::machine::JsonMachine;
@@ -31,7 +31,7 @@ pub struct MaskWorker<'a> {
     sketcher: DeltaEncoder,
     row: Vec<u32>,
     /// Deltas by what they are made of, with that itself, so that parts keep their addresses.
-    made: SeededMap<WorkerNames, (Arc<MaskDelta>, MaskRecipe)>,
+    made: SeededMap<WorkerNames, (Arc<MaskDelta>, MaskComposition)>,
 }
 
 impl<'a> MaskWorker<'a> {
@@ -96,21 +96,21 @@ impl<'a> MaskWorker<'a> {
         let frames = JsonMachine { program, arena: &mut self.arena };
         let (tables, row) = (&inner.tables, &mut self.row[..]);
         let mut masker = MaskBuilder::new(&inner.vocabulary, tables, lexemes, frames, &mut self.known, row);
-        let recipe = masker.make_recipe(top);
-        if recipe.is_none() {
+        let composition = masker.make_composition(top);
+        if composition.is_none() {
             masker.fill_anew(top);
         }
-        let Some(recipe) = recipe else { return Arc::new(self.sketcher.of_row(&self.row)) };
-        let names: Vec<u64> = recipe.parts().iter().map(Ingredient::name).collect();
-        let key = (names, recipe.tokens().to_vec());
+        let Some(composition) = composition else { return Arc::new(self.sketcher.of_row(&self.row)) };
+        let names: Vec<u64> = composition.parts().iter().map(Ingredient::name).collect();
+        let key = (names, composition.tokens().to_vec());
         if let Some((known, _)) = self.made.get(&key) {
             return known.clone();
         }
         if self.made.len() >= REMEMBERED {
             self.made.clear();
         }
-        let sketch = Arc::new(self.sketcher.of_parts(&recipe, &tables.blanks));
-        self.made.insert(key, (sketch.clone(), recipe));
+        let sketch = Arc::new(self.sketcher.of_parts(&composition, &tables.blanks));
+        self.made.insert(key, (sketch.clone(), composition));
         sketch
     }
 }

@@ -24,9 +24,9 @@ use std::sync::Arc;
 use crate::json::rules::RuleId;
 use crate::json::string_escape::{EscapeState, spells_itself};
 use crate::lexeme::{Lexeme, LexemeKind, StateId};
+use crate::mask::json::cache::composition::MaskComposition;
 use crate::mask::json::cache::guide_memo::GuideMemo;
 use crate::mask::json::cache::masks::MaskCache;
-use crate::mask::json::cache::recipe::MaskRecipe;
 use crate::mask::json::crossing::quote_tries::takes_all;
 use crate::mask::lexeme::lexeme_mask::CrossingTokens;
 use crate::mask::lexeme::masked_lexeme::MaskedLexeme;
@@ -86,7 +86,7 @@ pub struct MaskBuilder<'a> {
     /// The row holds anything yet.
     pub(crate) fresh: bool,
     /// What the row is made of, where it is noted and written in the end.
-    pub(crate) recipe: Option<MaskRecipe>,
+    pub(crate) composition: Option<MaskComposition>,
     pub(crate) depth: u32,
 }
 
@@ -114,7 +114,7 @@ impl<'a> MaskBuilder<'a> {
             deferred: Vec::new(),
             memo: None,
             fresh: false,
-            recipe: None,
+            composition: None,
             depth: 0,
         }
     }

@@ -225,7 +225,7 @@ impl MaskBuilder<'_> {
     /// Takes all tokens at and below a node back.
     fn clear_below(&mut self, over: WalkOver<'_>, node: u32) {
         let tokens = self.trie(over).subtree_tokens(node);
-        if self.recipe.is_some() {
+        if self.composition.is_some() {
             return self.forbid(patch(tokens.to_vec()), false);
         }
         self.begin();
@@ -253,7 +253,7 @@ impl MaskBuilder<'_> {
 
     /// Steps a token that is allowed so far, as far as that is known: parts that are only noted are not looked through.
     fn try_again(&mut self, token: u32, top: FrameId, from: (TrieKind, u32)) {
-        let allowed = self.recipe.is_some() || self.row[token as usize >> 5] >> (token & 31) & 1 == 1;
+        let allowed = self.composition.is_some() || self.row[token as usize >> 5] >> (token & 31) & 1 == 1;
         if allowed && !self.allows(top, self.rest_of(token, from)) {
             self.forbid(patch(vec![token]), false);
         }

@@ -51,7 +51,7 @@ const MAX_SEARCHES: u32 = 2;
 /// Of shapes with more names, those that are needed are found without a list of all.
 const MANY_NAMES: usize = 32;
 
-/// The keys that a completion tries in one object. Whatever text stands in the place of the key that the object has
+/// The keys that a completion tries in one object. Whatever text stands instead of the key that the object has
 /// open, or was given last, the completion is the same unless that text is one of them.
 pub struct KeyWatch {
     /// The node below the object; [`NONE`](crate::pushdown::json::frame::NONE) watches nothing.
@@ -413,7 +413,7 @@ impl<'a, 'f> Completer<'a, 'f> {
         }
         self.listed += keys.len();
         keys.sort();
-        // Not what goes on with the text that others stand in the place of.
+        // Not what goes on with the text that others stand instead of.
         let watched = node.parent == self.watch.below && prefix.is_empty();
         let mut whole = prefix.clone();
         keys.iter().find_map(|(.., key)| {

@@ -14,7 +14,7 @@
 //!   alternatives that go on with no rule of the cycle.
 //!
 //! This is the construction of a left-linear grammar from an automaton (Hopcroft and Ullman, *Introduction to Automata
-//! Theory, Languages, and Computation*, 1979, section 9.1), with texts of other rules in the place of letters.
+//! Theory, Languages, and Computation*, 1979, section 9.1), with texts of other rules instead of letters.
 
 use std::mem::take;
 

@@ -116,7 +116,7 @@ pub fn optional_count(given: Option<&Bound<'_, PyAny>>, name: &str) -> PyResult<
 }
 
 /// An integer; what lies beyond 64 bits is the nearest one that does not. `True` and `False` are none, though Python
-/// would take them for 1 and 0: they are what a comparison left in the place of a token or of a row.
+/// would take them for 1 and 0: they are what a comparison left instead of a token or of a row.
 pub fn integer(given: &Bound<'_, PyAny>, name: &str) -> PyResult<i64> {
     if given.is_instance_of::<PyBool>() {
         return Err(wrong_type(given, name, "an int"));

@@ -19,7 +19,7 @@ fn token(n: i64) -> u32 {
     u32::try_from(n).unwrap_or(NO_TOKEN)
 }
 
-/// Whether [`integer`] may have put this in the place of an integer beyond 64 bits.
+/// Whether [`integer`] may have put this instead of an integer beyond 64 bits.
 fn is_widest(n: i64) -> bool {
     n == i64::MAX || n == i64::MIN
 }

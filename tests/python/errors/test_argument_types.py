@@ -345,7 +345,8 @@ CALLED = {("get_or_compile", "source"): "pattern", ("key_of", "source"): "patter
 NOT_CALLED = {
     "CompiledRequest", "Completion", "FunctionCall", "Refusal", "Reply",
     "Automaton", "CancelToken", "Guide", "Index", "Limits", "ReportRow", "Source", "Tool", "ToolFormat", "OutputType",
-    "Drawing", "Explanation", "Problem", "Entry", "Stream", "AsyncStream", "Generator", "LocalGenerator",
+    "Drawing", "Explanation", "Problem", "Entry", "Stream", "AsyncStream", "ToolResult", "ToolStream",
+    "Generator", "LocalGenerator",
     "clear_caches", "get_index_cache_bytes", "get_mask_cache_bytes", "get_num_threads", "stats", "format_names",
     "names", "byte_vocabulary",
 }  # fmt: skip

@@ -50,9 +50,9 @@ def test_a_reason_is_about_the_byte_of_the_token_that_is_refused():
     steps = trace(index, ids, "", None, wishes).steps
     boolean = "'false' or 'true' must come next"
     assert [other.reason for other in steps[8].alternatives] == [
-        f"after ' ', {boolean}",
-        f"after ' ', {boolean}",
-        "' ' must come next",
+        f"after a blank, {boolean}",
+        f"after a blank, {boolean}",
+        "only a blank may come next",
     ]
     assert [other.reason for other in steps[9].alternatives] == [boolean]
 

@@ -164,7 +164,7 @@ def test_streams(gen):
     assert len(pieces) > 3 and "".join(pieces) == stream.text
     assert stream.value == gen("One", User, max_tokens=90)
     cut = gen.stream("One", re.compile("[a-z]{3,}"), max_tokens=3, on_tight="ignore")
-    assert cut.finish_reason is None and len(cut.value) >= 3 and cut.finish_reason == "length"
+    assert cut.finish_reason is None and len(cut.value) >= 3 and cut.finish_reason == "stop"
     chosen = gen.stream("One", ["yes", "no"], max_tokens=20)
     assert chosen.value in ("yes", "no") and chosen.finish_reason == "stop"
     assert gen.stream("One", list[int], max_tokens=20).value == gen("One", list[int], max_tokens=20)

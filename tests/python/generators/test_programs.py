@@ -223,7 +223,7 @@ def test_sampling():
     ("call", "said"),
     [
         (lambda p: p.gen("x", int, stop="."), "stop belongs to free text"),
-        (lambda p: p.gen("x", stop=""), "not empty"),
+        (lambda p: p.gen("x", stop=""), "one of these is empty"),
         (lambda p: p.gen("x", int, temprature=1), "did you mean 'temperature'"),
         (lambda p: p.gen("x", int, max_new_tokens=4), "pass max_tokens"),
         (lambda p: p.gen("x", int, max_tokens=0), "at least 1"),

@@ -105,11 +105,11 @@ def test_every_field_of_a_file_is_explained():
             assert f"`{name}" in page, f"docs/formats.md has no row for `{name}` ({table.__name__}.{field.name})"
 
 
-def test_the_recipe_names_the_files_that_know_the_encodings():
-    recipe = DOCS.parent / "CONTRIBUTING.md"
-    if not recipe.is_file():
+def test_contributing_names_the_files_that_know_the_encodings():
+    page = DOCS.parent / "CONTRIBUTING.md"
+    if not page.is_file():
         pytest.skip("CONTRIBUTING.md is not here")
-    section = recipe.read_text("utf-8").split("## Recipe: a format of tool calls")[1].split("## Recipe")[0]
+    section = page.read_text("utf-8").split("## How to add a format of tool calls")[1].split("\n## ")[0]
     folder = Path(interlock.tools.__path__[0])
     complete = {
         file.name for file in folder.glob("*.py") if re.search(r"assert_never\(.*encoding", file.read_text("utf-8"))

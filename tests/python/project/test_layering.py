@@ -50,6 +50,7 @@ FOLDERS = [
     "generators/call_arguments",
     "generators/replies",
     "generators/prompts",
+    "generators/tool_loop",
     "generators",
     "programs",
     "cli/terminal",

@@ -192,6 +192,7 @@ def test_constraints_that_would_be_lost_are_refused(body, pointer, said):
         {"guided_decoding_params": None, "config": {"response_mime_type": "text/plain", "format": "wav"}},
         {"guided_decoding_params": {"guide_type": None}, "sampling_params": {"guided_decoding": None, "top_k": 5}},
         {"body": {"messages": [], "response_format": None}, "params": {"max_tokens": 5}, "config": "a"},
+        {"guided_foo": {"a": None, "b": []}, "guided_bar": False},
         {"tool_chioce": {}, "structured_output": {}, "extra_body": {"tool_choice": {}}, "nvext": {}, "text": {}},
     ],
 )

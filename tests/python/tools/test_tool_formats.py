@@ -41,8 +41,8 @@ def test_the_families_of_the_field_are_there():
     assert len(FORMATS) >= 26
     for name in FORMATS:
         form = tool_format(name)
-        assert form.name == name
-        assert form.title and form.families and form.source, name
+        assert form.name == name, f"the name in formats/{name}.toml is that of the file: write name = {name!r}"
+        assert form.title and form.families and form.source, f"formats/{name}.toml lacks title, families or source"
         for token in form.special_tokens:
             assert token == token.strip(), token
 
@@ -334,7 +334,11 @@ def test_a_format_has_signatures_or_a_reason_for_none():
 @pytest.mark.parametrize("name", [name for name in format_names() if name not in FOUND_BY_NAME_ONLY])
 def test_signatures_alone_find_their_format(name):
     for group in tool_format(name).signatures:
-        assert detect_format("{{ x }}" + "\n".join(group)).name == name, group
+        found = detect_format("{{ x }}" + "\n".join(group)).name
+        assert found == name, (
+            f"a template with {group} is taken for {found}: add a text that {found} lacks to this group of signatures "
+            f"in formats/{name}.toml, or one of these texts to signatures_exclude in formats/{found}.toml"
+        )
 
 
 def test_olmo_is_told_from_others_with_function_calls():

@@ -21,7 +21,6 @@ from interlock.cli.sources.schema_key import definition_meant
 from interlock.cli.terminal.escaped_lines import lines_remedy
 from interlock.cli.terminal.exits import CUT_OFF
 from interlock.cli.terminal.grammar_remedies import way_to_mend_grammar
-from interlock.cli.terminal.pattern_remedies import way_to_mend
 from interlock.cli.terminal.place_in_source import PlaceInSource, json_value
 from interlock.explain.contradicting_keywords import contradiction
 from interlock.explain.document import Member, Node
@@ -174,7 +173,10 @@ def _in_pattern(error: interlock.InterlockError, pattern: str, options: dict[str
     elif isinstance(error, interlock.UnsatisfiableError):
         remedy = _NEVER.get(error.subject or "", _NO_MATCH) if error.code == "impossible_part" else _NO_MATCH
     if isinstance(error, interlock.PatternError) and not remedy:
-        remedy = way_to_mend(error, pattern)
+        # What the core says of flags is in words of the library.
+        remedy = (error.hint or "").replace("give flags for the whole pattern beside it", "--flags gives flags for all")
+        if remedy == "leave it out":
+            remedy += ": the pattern is the whole output"
     if error.offset is None:
         return PlaceInSource(pattern, 0, 1, remedy, found=False) if remedy else None
     return PlaceInSource(pattern, error.offset, error.offset + 1, remedy)
@@ -347,7 +349,8 @@ def _inner_pattern(document: Node, pointer: str, keyword: str, text: str) -> tup
         try:
             interlock.Index.from_regex(pattern, explain.byte_vocabulary(), dialect="ecma")  # type: ignore[arg-type]
         except interlock.PatternError as inner:
-            remedy = way_to_mend(inner, str(pattern), in_json=True)
+            # In a string of JSON a backslash is written twice.
+            remedy = (inner.hint or "").replace("\\", "\\\\")
             if re.search(r"\\[AZz]|\(\?P<", str(pattern)):
                 remedy = r"patterns of JSON Schema are ECMA-262: ^ and $ for \A and \Z, (?<name>...) for (?P<name>...)"
             place = (start, end) if inner.offset is None else _character(text, start, end, inner.offset)

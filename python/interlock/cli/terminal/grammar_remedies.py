@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 import interlock
-from interlock.cli.terminal.pattern_remedies import way_to_mend
 
 __all__ = ["way_to_mend_grammar"]
 
@@ -119,7 +118,7 @@ def way_to_mend_grammar(error: interlock.InterlockError, syntax: str) -> str:
     if isinstance(error, interlock.UnsupportedError):
         return ""
     if _IN_PATTERN.search(message):
-        return way_to_mend(interlock.PatternError(message), "")
+        return error.hint or ""
     return _EXAMPLES.get(syntax, "")
 
 

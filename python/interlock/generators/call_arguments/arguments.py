@@ -98,7 +98,7 @@ _ELSEWHERE = {
     **dict.fromkeys(
         ("logprobs", "top_logprobs", "return_logprobs", "output_scores", "output_logits"),
         "gen.trace(prompt, output_type).steps has the probability of each token and of others, and details=True of a "
-        "call its tokens and their number",
+        "call its tokens and their number; with transformers logprobs=True adds their log-probabilities",
     ),
     "tools": "gen.tool_loop(prompt, tools) runs functions that a model in this process calls",
 }

@@ -48,8 +48,10 @@ class Completion(Generic[T]):
     completion_tokens: int | None
     """How many tokens the model wrote, as the backend counts them: a server counts the stop token."""
     logprobs: list[float] | None
-    """The log-probability of each token, where the backend was asked for it: ``logprobs=True`` with OpenAI's
-    interface, ``logprobs=0`` with vLLM. A model in this process says it in ``gen.trace``."""
+    """The log-probability of each token, where the backend was asked for it: ``logprobs=True`` with transformers and
+    OpenAI's interface, ``logprobs=0`` with vLLM. With transformers it is that among the tokens which the mask allows,
+    before temperature and the like, and 0 of a token that was forced. llama.cpp and mlx-lm choose tokens in a loop of
+    their own, which does not say it: there ``gen.trace`` has probabilities."""
     finish_reason: str | None
     """``"stop"``, or ``"length"`` where a text without a form used up its tokens: every other output is whole, and a
     ``TightBudgetWarning`` says where its budget may have shortened it. A server may have other words."""

@@ -32,7 +32,7 @@ def check_on_repeat(on_repeat: Any) -> None:
     """``ArgumentError`` for what is none of the three."""
     if on_repeat not in ("tell", "run", "raise"):
         raise ArgumentError(
-            'on_repeat is "tell", "run" or "raise", what becomes of a call that the model made in the turn before, not '
+            "on_repeat is 'tell', 'run' or 'raise', what becomes of a call that the model made in the turn before, not "
             f"{quoted(on_repeat)}"
         )
 

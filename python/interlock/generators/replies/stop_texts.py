@@ -27,7 +27,9 @@ def check_stop(stop: Any) -> tuple[str, ...]:
         if not isinstance(one, str):
             raise TypeError(f"stop must hold str, not {type(one).__name__}")
         if not one:
-            raise ArgumentError("stop is a text, or a list of texts, that are not empty")
+            raise ArgumentError(
+                "stop is a text, or a list of texts, that ends free text, and one of these is empty: leave it out"
+            )
     return stops
 
 

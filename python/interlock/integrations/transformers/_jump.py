@@ -54,12 +54,15 @@ class _Sequence:
         self.row = row
         self.waiting: list[int] = []
         self.new: list[int] = []
+        self.logprobs: list[float] = []
         self.done = False
         #: Tokens of a text from outside that are still to come.
         self.outside = 0
 
-    def take(self, token: int, stopping: Any) -> None:
-        """Append a token. ``ArgumentError`` for a forbidden one, which another processor left as the only choice."""
+    def take(self, token: int, stopping: Any, logprob: float = 0.0) -> None:
+        """Append a token; one without a ``logprob`` was forced. ``ArgumentError`` for a forbidden one, which another
+        processor left as the only choice.
+        """
         is_outside = self.outside > 0
         self.outside -= is_outside
         self.row.advance(token)
@@ -67,6 +70,7 @@ class _Sequence:
             raise ArgumentError(f"token {token} is forbidden: another processor left no choice")
         self.waiting.append(token)
         self.new.append(token)
+        self.logprobs.append(logprob)
         self.ids = torch.cat([self.ids, torch.tensor([[token]], dtype=self.ids.dtype, device=self.ids.device)], dim=1)
         # What comes from outside may hold tokens that would end a generation.
         self.done = self.row.over or not is_outside and bool(stopping(self.ids, None).all())
@@ -109,6 +113,7 @@ def jump_forward(
     on_guide: Callable[[int, Guide], bool] | None = None,
     number_end: NumberEnd | None = None,
     seed: int | None = None,
+    logprobs: list[list[float]] | None = None,
     **model_kwargs: Any,
 ) -> torch.Tensor:
     """A loop for ``model.generate(..., custom_generate=jump_forward, constraints=index)``: greedy search or sampling.
@@ -117,8 +122,9 @@ def jump_forward(
     ``on_tokens(row, ids, forced)`` is called for tokens as they appear, and ``stats`` counts. ``on_guide(row, guide)``
     is called behind each token that a guide took; it may call ``guide.force`` and then answers true. What it forces may
     hold stop tokens: they end nothing. ``number_end`` is for generators, see ``NumberEnd``. With a ``seed`` the random
-    choices are those of this call alone, and repeat whatever other threads draw. Returns the ids with the prompt,
-    padded on the right.
+    choices are those of this call alone, and repeat whatever other threads draw. ``logprobs`` takes a list for each
+    row: the log-probability of each token among those that its mask allowed, before temperature and other processors,
+    and 0 of a forced one. Returns the ids with the prompt, padded on the right.
 
     Raises ``ArgumentError`` for beams, encoder-decoder models, inputs other than ids and, with more than one row, for
     caches that are not plain attention over everything.
@@ -215,6 +221,7 @@ def jump_forward(
         stats.model_calls += 1
         logits = outputs.logits[:, -1].to(copy=True, dtype=torch.float32, device=device)
         masks.apply(Batch(rows), logits)
+        ranked = None if logprobs is None else logits.log_softmax(-1)
         for i, sequence in enumerate(batch):
             if sequence.done:
                 continue
@@ -223,7 +230,7 @@ def jump_forward(
                 is_drawn = generation_config.do_sample
                 chosen = torch.multinomial(scores.softmax(-1), 1) if is_drawn else scores.argmax(-1)
             token = int(chosen)
-            sequence.take(token, stopping_criteria)
+            sequence.take(token, stopping_criteria, 0.0 if ranked is None else float(ranked[i, token]))
             follow(i, sequence)
             stats.sampled += 1
             if on_tokens is not None:
@@ -231,6 +238,8 @@ def jump_forward(
         jump()
     if max_tokens is None:
         _warn_of_cut(batch, generation_config.max_length)
+    if logprobs is not None:
+        logprobs += [sequence.logprobs for sequence in batch]
     longest = max((len(sequence.new) for sequence in batch), default=0)
     tail = np.full((len(batch), longest), filler, dtype=np.int64)
     for i, sequence in enumerate(batch):

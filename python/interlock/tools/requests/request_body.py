@@ -9,14 +9,11 @@ from interlock.tools.errors import RequestError
 from interlock.tools.requests.unsupported_fields import refuse_slips, refuse_unsupported_fields
 from interlock.tools.spec.fields import kind_of
 from interlock.util.client_messages import with_hint
-from interlock.util.json_pointer import escaped
 
 __all__ = ["format_of_request", "is_of_body"]
 
 _BESIDE = ("guided_whitespace_pattern", "guided_decoding_backend")
 """Fields that go with a constraint and are none."""
-_HELD = ("guided_decoding", "guided_decoding_params")
-"""Objects whose fields are looked through."""
 _OF_A_FORMAT = ("type", "schema", "json_schema")
 """Fields of a format, which are lost beside it."""
 FIELDS = (
@@ -54,7 +51,6 @@ def format_of_request(body: Any) -> dict[str, Any] | None:
         way = "pass what its model_dump() returns" if callable(getattr(body, "model_dump", None)) else way
         raise with_hint(error, way) if way else error
     refuse_unsupported_fields(body, (*FIELDS, *_BESIDE))
-    _refuse_unknown_guided(body)
     found = {name: body[name] for name in FIELDS if body.get(name) is not None}
     if found.get("guided_json_object") is False:
         del found["guided_json_object"]
@@ -64,15 +60,6 @@ def format_of_request(body: Any) -> dict[str, Any] | None:
     if any(name.startswith("guided_") for name in found):
         found |= {name: body[name] for name in _BESIDE if body.get(name) is not None}
     return found or None
-
-
-def _refuse_unknown_guided(body: Mapping[Any, Any]) -> None:
-    """``RequestError`` for a field that asks for a constraint by vLLM's prefix, and that nobody knows."""
-    for name, value in body.items():
-        if isinstance(name, str) and name.startswith("guided_") and value not in (None, False, "", [], {}):
-            if name not in (*FIELDS, *_BESIDE, *_HELD):
-                fields = ", ".join(field for field in FIELDS if field.startswith("guided_"))
-                raise RequestError(f"there is no field {name!r}; there are {fields}", f"/{escaped(name)}")
 
 
 def _of_responses(text: Any) -> dict[str, Any]:

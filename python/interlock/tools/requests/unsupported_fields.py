@@ -49,6 +49,8 @@ _ELSEWHERE = {
     "function_call": 'this is the older name of tool_choice: write "tool_choice"',
 }
 """Constraints of other interfaces, and what to write in their place."""
+_OF_VLLM = "guided_"
+"""How the names of vLLM's older constraints begin."""
 _ANY_TEXT = "text/plain"
 """The ``response_mime_type`` that asks for nothing."""
 _NOTHING = {"function_call": ("auto", "none"), "response_mime_type": (_ANY_TEXT,)}
@@ -105,6 +107,15 @@ def refuse_unsupported_fields(body: Mapping[Any, Any], constraints: Iterable[str
                 raise RequestError(way.format(name=name, lost=lost), f"{place}/{name}/{escaped(lost)}")
             _refuse_foreign(inner, known, f"{place}/{name}")
     refuse_slips(body, known, place)
+    _refuse_unknown_guided(body, known, place)
+
+
+def _refuse_unknown_guided(body: Mapping[Any, Any], known: Iterable[str], place: str) -> None:
+    """``RequestError`` for a field that asks for a constraint by vLLM's prefix, and that nobody knows."""
+    for name, value in body.items():
+        if isinstance(name, str) and name.startswith(_OF_VLLM) and name not in known and _asks(name, value):
+            fields = ", ".join(field for field in known if field.startswith(_OF_VLLM))
+            raise RequestError(f"there is no field {name!r}; there are {fields}", f"{place}/{escaped(name)}")
 
 
 def _refuse_foreign(body: Mapping[Any, Any], known: Iterable[str], place: str) -> None:

@@ -2,8 +2,8 @@
 //!
 //! It holds as long as the guide does not go back, and needs no lock.
 
+use crate::mask::json::cache::composition::TextRow;
 use crate::mask::json::cache::patch_base::SharedPatch;
-use crate::mask::json::cache::recipe::TextRow;
 use crate::mask::json::cache_key::mask_key::StackIds;
 use crate::mask::json::crossing::suffixes::{SuffixSet, UnresolvedSuffixes};
 use crate::mask::lexeme::lexeme_mask::CrossingTokens;

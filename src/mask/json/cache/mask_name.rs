@@ -1,7 +1,7 @@
-//! Names of documents' masks, by the ingredients of their recipes.
+//! Names of documents' masks, by the ingredients of their compositions.
 
+use crate::mask::json::cache::composition::{Ingredient, MaskComposition};
 use crate::mask::json::cache::masks::{CacheProbe, MaskCache};
-use crate::mask::json::cache::recipe::{Ingredient, MaskRecipe};
 use crate::mask::json::masker::MaskBuilder;
 use crate::mask::mask_name::MaskName;
 use crate::pushdown::json::frame::FrameId;
@@ -14,14 +14,14 @@ fn name_part(name: &mut MaskName, part: Ingredient) {
     name.part(part.name(), part);
 }
 
-/// Adds what a recipe lists. False if that is too much for a name.
-fn name_recipe(name: &mut MaskName, recipe: &MaskRecipe) -> bool {
-    if recipe.tokens().len() > MOST_TOKENS {
+/// Adds what a composition lists. False if that is too much for a name.
+fn name_composition(name: &mut MaskName, composition: &MaskComposition) -> bool {
+    if composition.tokens().len() > MOST_TOKENS {
         return false;
     }
-    name.number(recipe.tokens().len() as u64);
-    recipe.tokens().iter().for_each(|&t| name.number(t.into()));
-    recipe.parts().iter().for_each(|part| name_part(name, part.clone()));
+    name.number(composition.tokens().len() as u64);
+    composition.tokens().iter().for_each(|&t| name.number(t.into()));
+    composition.parts().iter().for_each(|part| name_part(name, part.clone()));
     true
 }
 
@@ -41,9 +41,9 @@ impl MaskBuilder<'_> {
             return false;
         }
         let parent = self.frames.arena.nodes[top as usize].parent;
-        let named = memo.find(&self.tables.patches, probe, |recipe| {
-            self.know_afters(parent, &recipe.afters);
-            name_recipe(name, recipe)
+        let named = memo.find(&self.tables.patches, probe, |composition| {
+            self.know_afters(parent, &composition.afters);
+            name_composition(name, composition)
         });
         named == Some(true)
     }
@@ -71,11 +71,11 @@ mod tests {
     }
 
     #[test]
-    fn long_recipes_have_no_name() {
-        let mut recipe = MaskRecipe::default();
-        recipe.tokens.extend(0..MOST_TOKENS as u32);
-        assert!(name_recipe(&mut MaskName::default(), &recipe));
-        recipe.tokens.push(100);
-        assert!(!name_recipe(&mut MaskName::default(), &recipe));
+    fn long_compositions_have_no_name() {
+        let mut composition = MaskComposition::default();
+        composition.tokens.extend(0..MOST_TOKENS as u32);
+        assert!(name_composition(&mut MaskName::default(), &composition));
+        composition.tokens.push(100);
+        assert!(!name_composition(&mut MaskName::default(), &composition));
     }
 }

@@ -1,19 +1,19 @@
-//! The recipes of masks, remembered by an index.
+//! The compositions of masks, remembered by an index.
 //!
 //! Requests and documents of one schema pass the same configurations again and again. An index remembers the masks that
 //! were put together before, under the key of everything that one token can see (see `config_key`), compared byte by
 //! byte: two configurations never share a mask by chance.
 //!
-//! A mask is kept as its recipe: masks of lexeme states and patches that exist anyway, and the few tokens that were
-//! stepped one by one. The cache is bounded in bytes. Emptying it never changes an answer, because numbers of stacks
-//! are never given twice. Configurations inside arrays of unique elements are left out, and so are those inside
+//! A mask is kept as its composition: masks of lexeme states and patches that exist anyway, and the few tokens that
+//! were stepped one by one. The cache is bounded in bytes. Emptying it never changes an answer, because numbers of
+//! stacks are never given twice. Configurations inside arrays of unique elements are left out, and so are those inside
 //! strings, where finding the ingredients costs no more than a look-up.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::mask::json::cache::composition::MaskComposition;
 use crate::mask::json::cache::patches::PatchCache;
-use crate::mask::json::cache::recipe::MaskRecipe;
 use crate::mask::json::cache::spelled_names::{Spelled, SpelledAt};
 use crate::mask::json::cache_key::mask_key::{StackIds, StackInterner, describe};
 use crate::mask::json::cache_key::visible_keys::{KeyEncoder, VisibleKeys};
@@ -28,10 +28,10 @@ use crate::util::cache_register::{MASKS, NAMES, STACK_NUMBERS, SUFFIXES};
 /// What an entry costs beside its parts: the table's slot and two allocations.
 pub(crate) const OVERHEAD: usize = 128;
 
-/// The masks that an index remembers as recipes, with the viable suffixes and the names that it remembers.
+/// The masks that an index remembers as compositions, with the viable suffixes and the names that it remembers.
 #[derive(Default)]
 pub struct MaskCache {
-    masks: BoundedCache<Box<[u8]>, Box<MaskRecipe>, MASKS>,
+    masks: BoundedCache<Box<[u8]>, Box<MaskComposition>, MASKS>,
     stacks: BoundedCache<Box<[u8]>, u64, STACK_NUMBERS>,
     suffixes: BoundedCache<Box<[u8]>, Box<(SuffixSet, UnresolvedSuffixes)>, SUFFIXES>,
     names: BoundedCache<SpelledAt, Arc<Spelled>, NAMES>,
@@ -112,24 +112,29 @@ impl MaskCache {
 
     /// What the mask that was described is made of, passed to `found`, if it is remembered. It is lent, not cloned:
     /// threads that share an index would count its references on one line of memory.
-    pub fn find<T>(&self, patches: &PatchCache, probe: &CacheProbe, found: impl FnOnce(&MaskRecipe) -> T) -> Option<T> {
+    pub fn find<T>(
+        &self,
+        patches: &PatchCache,
+        probe: &CacheProbe,
+        found: impl FnOnce(&MaskComposition) -> T,
+    ) -> Option<T> {
         if probe.common {
-            return patches.name_mask(&probe.key).map(|recipe| found(&recipe));
+            return patches.name_mask(&probe.key).map(|composition| found(&composition));
         }
-        self.masks.with(probe.key.as_slice(), |recipe| found(recipe))
+        self.masks.with(probe.key.as_slice(), |composition| found(composition))
     }
 
     /// Remembers the mask that was asked for last; false if it is not worth it.
-    pub fn keep(&self, patches: &PatchCache, probe: &CacheProbe, recipe: MaskRecipe) -> bool {
+    pub fn keep(&self, patches: &PatchCache, probe: &CacheProbe, composition: MaskComposition) -> bool {
         if !probe.whole {
             return false;
         }
         if probe.common {
-            patches.keep_name_mask(&probe.key, recipe);
+            patches.keep_name_mask(&probe.key, composition);
             return true;
         }
-        let size = probe.key.len() + recipe.memory_bytes() + OVERHEAD;
-        self.masks.keep(probe.key.as_slice().into(), Box::new(recipe), size);
+        let size = probe.key.len() + composition.memory_bytes() + OVERHEAD;
+        self.masks.keep(probe.key.as_slice().into(), Box::new(composition), size);
         true
     }
 

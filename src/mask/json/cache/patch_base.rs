@@ -2,9 +2,9 @@
 //!
 //! What may follow a string differs from schema to schema by a few tokens: the names to which a comma may lead, a
 //! second closing bracket. The hundreds of others are equal, so each of many patches would be a heavy ingredient of its
-//! own, with a finished row of its own in far memory (see `recipe`). So a patch is split in two: its *base*, a patch
-//! that others over the same crossing set have as well, and its *own* few tokens. Bases are few, and the rows made with
-//! them stay near.
+//! own, with a finished row of its own in far memory (see `composition`). So a patch is split in two: its *base*, a
+//! patch that others over the same crossing set have as well, and its *own* few tokens. Bases are few, and the rows
+//! made with them stay near.
 //!
 //! A base is part of each patch that has it: tokens are only ever added to it, since a token that one ingredient takes
 //! back another may allow. A base begins as a whole patch, and shrinks to what later patches share with it.

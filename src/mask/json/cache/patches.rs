@@ -12,9 +12,9 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::mask::json::cache::composition::MaskComposition;
 use crate::mask::json::cache::member_values::MemberValues;
 use crate::mask::json::cache::patch_base::{PatchBases, SharedPatch};
-use crate::mask::json::cache::recipe::MaskRecipe;
 use crate::mask::json::crossing::plausible::plausible;
 use crate::mask::json::crossing::suffixes::SuffixTrie;
 use crate::mask::lexeme::lexeme_mask::{CrossingToken, CrossingTokens};
@@ -73,7 +73,7 @@ pub struct PatchCache {
     pub(crate) kept: BoundedCache<PatchKey, Option<SharedPatch>, PATCHES>,
     pub(crate) cores: PatchBases,
     /// Masks of places inside names.
-    pub(crate) names: BoundedCache<Box<[u8]>, Arc<MaskRecipe>, PARTIAL_NAMES>,
+    pub(crate) names: BoundedCache<Box<[u8]>, Arc<MaskComposition>, PARTIAL_NAMES>,
     pub(crate) members: MemberValues,
     made: AtomicU64,
 }

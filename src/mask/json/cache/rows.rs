@@ -14,7 +14,7 @@ use std::hash::Hasher;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::mask::json::cache::recipe::Ingredient;
+use crate::mask::json::cache::composition::Ingredient;
 use crate::util::bounded_cache::BoundedCache;
 use crate::util::cache_register::FINISHED_ROWS;
 use crate::util::seeded_hash::seeded;

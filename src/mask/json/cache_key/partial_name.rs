@@ -3,13 +3,13 @@
 //! In a key that can become nothing but a few names, of which no token spells the rest to the closing quote, a token
 //! spells a part of such a rest or is refused. So the mask depends on what is left of the names alone: not on the
 //! stack, the shape or the keys that the object has, nor on what follows the key. The rests are the key of the cached
-//! mask, and its recipe is remembered for all indexes of a vocabulary, since schemas have many names in common.
+//! mask, and its composition is remembered for all indexes of a vocabulary, since schemas have many names in common.
 
 use smallvec::SmallVec;
 
+use crate::mask::json::cache::composition::MaskComposition;
 use crate::mask::json::cache::masks::OVERHEAD;
 use crate::mask::json::cache::patches::PatchCache;
-use crate::mask::json::cache::recipe::MaskRecipe;
 use crate::mask::json::cache_key::visible_keys::{ITEMS, KeyEncoder, SPELLED};
 use crate::pushdown::json::arena::Arena;
 use crate::pushdown::json::frame::{FrameId, FrameKind, Phase};
@@ -69,14 +69,14 @@ impl KeyEncoder<'_> {
 
 impl PatchCache {
     /// The mask of a place that [`KeyEncoder::names_only`] described, if it is remembered.
-    pub(crate) fn name_mask(&self, key: &[u8]) -> Option<Arc<MaskRecipe>> {
+    pub(crate) fn name_mask(&self, key: &[u8]) -> Option<Arc<MaskComposition>> {
         self.names.get(key)
     }
 
     /// Remembers the mask of such a place.
-    pub(crate) fn keep_name_mask(&self, key: &[u8], recipe: MaskRecipe) {
-        let bytes = key.len() + recipe.memory_bytes() + OVERHEAD;
-        self.names.keep(key.into(), Arc::new(recipe), bytes);
+    pub(crate) fn keep_name_mask(&self, key: &[u8], composition: MaskComposition) {
+        let bytes = key.len() + composition.memory_bytes() + OVERHEAD;
+        self.names.keep(key.into(), Arc::new(composition), bytes);
     }
 }
 

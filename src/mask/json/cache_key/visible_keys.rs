@@ -253,7 +253,7 @@ impl KeyEncoder<'_> {
     }
 
     /// Whether a token can tell that the object has one of its keys without a name; `any` says that every key may stand
-    /// in the place of another.
+    /// instead of another.
     fn sees_unnamed(&self, arena: &Arena, n: &Frame, any: bool, told: &mut Vec<UnnamedKeys>) -> bool {
         let Some(mut view) = self.unnamed(arena, n.seen, told) else { return true };
         // How many keys are left that begin alike matters to classes only.

@@ -6,9 +6,9 @@
 //! in it.
 
 use crate::lexeme::Lexeme;
+use crate::mask::json::cache::composition::Afters;
 use crate::mask::json::cache::patch_base::SharedPatch;
 use crate::mask::json::cache::patches::allowed;
-use crate::mask::json::cache::recipe::Afters;
 use crate::mask::json::crossing::suffixes::{SuffixSet, UnresolvedSuffixes};
 use crate::mask::json::masker::MaskBuilder;
 use crate::mask::lexeme::lexeme_mask::CrossingTokens;

@@ -48,8 +48,8 @@ impl MaskBuilder<'_> {
                 Arc::new(self.spelled(over, node, names, named.name, comes))
             }
         };
-        if let Some(recipe) = &mut self.recipe {
-            recipe.expect(spelled.inside.len());
+        if let Some(composition) = &mut self.composition {
+            composition.expect(spelled.inside.len());
         }
         let mut last = (u32::MAX, false);
         for &(name, item) in &spelled.inside {

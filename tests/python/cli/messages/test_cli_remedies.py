@@ -8,8 +8,8 @@ import pytest
 from command_line import here, machine, run
 
 import interlock
-from interlock.cli.terminal.pattern_remedies import SAYS_IT, WAYS
 
+SOURCES = Path(__file__).parents[4] / "src"
 TOOLS = [{"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {}}}}]
 
 
@@ -257,7 +257,7 @@ def test_no_shell_is_blamed_where_the_characters_are_right(tmp_path):
         ("a{3,2}", "write the smaller number first"),
         ("[z-a]", "write the lower end first"),
         ("(?P<n", "write > where the name ends"),
-        ("a(?i)b", "--flags gives flags for the whole pattern"),
+        ("a(?i)b", "--flags gives flags for all; (?i:...) is for a part of it"),
         ("(?P<n>a)(?P<n>b)", "give one of the two groups another name"),
         ("(?", r"write the rest of the group, as in (?:...), or \( and \? for the characters"),
         ("(?P<1>a)", "write a name of letters, digits and _ that begins with no digit"),
@@ -297,7 +297,7 @@ def test_a_pattern_of_the_other_dialect_has_a_way_on(tmp_path, pattern, remedy):
 
 def messages_of_the_parsers():
     """How each message of the parsers of patterns begins, up to what is put into it."""
-    folder = Path(__file__).parents[4] / "src" / "regex" / "parse"
+    folder = SOURCES / "regex" / "parse"
     if not folder.is_dir():
         pytest.skip("the sources are not here")
     text = "".join(file.read_text(encoding="utf-8") for file in sorted(folder.glob("*.rs")))
@@ -311,16 +311,34 @@ def messages_of_the_parsers():
     return sorted(begins - {"unknown pattern flag "})
 
 
-def test_every_message_about_a_pattern_has_a_remedy():
+#: How messages begin that say themselves what to write.
+SAYS_IT = ("(?",)
+
+
+def beginnings_with_advice():
+    """How the messages begin that ``ADVICE`` of the core has a row for."""
+    table = (SOURCES / "error" / "pattern_advice.rs").read_text(encoding="utf-8")
+    table = table.partition("] = &[\n")[2].partition("\n];")[0]
+    rows = re.findall(r"&\[(.*?)\],", table, re.DOTALL)
+    return [begin for row in rows for begin in re.findall('"([^"]*)"', row)]
+
+
+def test_every_message_about_a_pattern_has_advice():
     messages = messages_of_the_parsers()
     assert len(messages) > 40 and {"missing :", "bad group name ", "invalid group", "bad escape \\"} <= set(messages)
-    found = {m: next((begins for begins, _ in WAYS if m.startswith(begins)), None) for m in messages}
-    without = [message for message, row in found.items() if row is None and not message.startswith(SAYS_IT)]
+    begins = beginnings_with_advice()
+    without = [message for message in messages if not message.startswith((*begins, *SAYS_IT))]
     assert not without, (
-        f"WAYS of cli/terminal/pattern_remedies.py says what to do, or SAYS_IT that it is said: {without}"
+        f"ADVICE of src/error/pattern_advice.rs says what to do, or SAYS_IT of this file that it is said: {without}"
     )
-    unused = [begin for begins, _ in WAYS for begin in begins if not any(m.startswith(begin) for m in messages)]
-    assert not unused, f"no pattern is refused with the beginnings of WAYS {unused}"
+    unused = [begin for begin in begins if not any(m.startswith(begin) for m in messages)]
+    assert not unused, f"no pattern is refused with these beginnings of ADVICE: {unused}"
+
+
+@pytest.mark.parametrize("source", ["pattern:a(", 'schema:{"pattern": "a("}', "grammar:start: /a(/"])
+def test_the_way_on_is_printed_once(tmp_path, source):
+    """The library's message has it as well, as a hint behind it."""
+    assert run(tmp_path, "inspect", source, code=3).stderr.count("for the character itself") == 1
 
 
 def test_the_way_on_of_a_pattern_in_a_schema_is_written_as_json_has_it(tmp_path):

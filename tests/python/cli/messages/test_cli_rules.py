@@ -49,6 +49,8 @@ FOLDERS = [
 ]
 #: A file in the place of a folder.
 FILES = [["verify", "order.json"], ["precompute", "schemas", "-t", "bytes", "-o", "order.json"]]
+#: Arguments that name what is read. All others that name files are in ``WRITTEN``.
+READ = {"given", "sources", "store", "tokenizer", "logprobs"}
 #: Arguments that may be a folder: `check` reads the documents inside, and `inspect` the sources.
 TAKE_FOLDERS = {("check", "given"), ("inspect", "source"), ("inspect", "more")}
 
@@ -118,7 +120,15 @@ def test_arguments_that_name_files_are_known():
     actions = [action for name in COMMANDS for action in command_parser(name)._actions]
     files = {action.dest for action in actions if action.metavar in ("FILE", "STORE", "SOURCES", "PACK")}
     assert files == set(NAMES_OF_FILES), "FILES of parser.py names each argument that names a file"
-    assert files > set(WRITTEN)
+
+
+def test_whether_a_file_is_read_or_written_is_known():
+    """A command may write over what it reads by an argument that is missing in ``WRITTEN``."""
+    unsorted = set(NAMES_OF_FILES) ^ {*READ, *WRITTEN}
+    assert not unsorted and not READ & set(WRITTEN), (
+        "each argument that names a file is in WRITTEN of cli/sources/overwriting.py, if the command writes "
+        f"the file, or else in READ of this test: {sorted(unsorted)}"
+    )
 
 
 def test_every_file_of_a_command_is_given_a_folder():

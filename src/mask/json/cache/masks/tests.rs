@@ -1,10 +1,10 @@
 use super::*;
-use crate::mask::json::cache::recipe::Ingredient;
+use crate::mask::json::cache::composition::Ingredient;
 use crate::mask::row_patch::patch;
 use crate::util::cache_register::CACHES;
 
-fn made_of(tokens: &[u32]) -> MaskRecipe {
-    let mut made = MaskRecipe::default();
+fn made_of(tokens: &[u32]) -> MaskComposition {
+    let mut made = MaskComposition::default();
     made.share(Ingredient::Allow(patch(tokens.to_vec())));
     made
 }

@@ -10,7 +10,7 @@ from interlock.util.near_words import meant
 
 __all__ = ["check_names"]
 
-_OWN = ("functions", "max_rounds", "tool_choice", "format", "parallel", "on_error", "on_repeat")
+_OWN = ("functions", "max_rounds", "tool_choice", "format", "parallel", "on_error", "on_repeat", "stream")
 # Names that other packages give to what has another name here.
 _OTHER_NAMES = {
     name: own

@@ -1,10 +1,10 @@
-//! The recipe of a mask: its ingredients.
+//! The composition of a mask: its ingredients.
 //!
 //! A row is made of ingredients that other masks have too: inner rows of lexeme states, patches, whitespace; and of
 //! single tokens. A mask builder notes them while it looks at the configuration, and the row is written in the end (see
-//! `recipe_writer`). So a mask that an index remembers is a [`MaskRecipe`]. The heavy ingredients are few and come
-//! together in many places of many schemas: they are copied as one finished row (see `rows`), and the light ones, which
-//! make the place, are put on top. Only inside arrays of unique elements is a row written at once.
+//! `composition_writer`). So a mask that an index remembers is a [`MaskComposition`]. The heavy ingredients are few and
+//! come together in many places of many schemas: they are copied as one finished row (see `rows`), and the light ones,
+//! which make the place, are put on top. Only inside arrays of unique elements is a row written at once.
 
 use crate::mask::row_patch::LIGHT;
 use crate::pushdown::json::frame::FrameId;
@@ -115,7 +115,7 @@ impl TextRow {
 
 /// What a mask is made of, in this order.
 #[derive(Default)]
-pub struct MaskRecipe {
+pub struct MaskComposition {
     pub(super) parts: SmallVec<[Ingredient; 6]>,
     /// How many ingredients at the beginning are shared: other masks have them, under equal ids.
     shared: usize,
@@ -129,7 +129,7 @@ pub struct MaskRecipe {
     pub(super) afters: Afters,
 }
 
-impl MaskRecipe {
+impl MaskComposition {
     /// The parts, in the order in which they are written.
     pub fn parts(&self) -> &[Ingredient] {
         &self.parts
@@ -199,7 +199,7 @@ impl MaskRecipe {
         };
         let after = |a: &(u32, SuffixSet, UnresolvedSuffixes)| size_of_val(a) + a.1.len() * 8 + a.2.len() * 4;
         let afters: usize = self.afters.iter().map(after).sum();
-        size_of::<MaskRecipe>() + afters + self.parts.iter().map(part).sum::<usize>() + self.tokens.len() * 4
+        size_of::<MaskComposition>() + afters + self.parts.iter().map(part).sum::<usize>() + self.tokens.len() * 4
     }
 }
 

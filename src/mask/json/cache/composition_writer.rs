@@ -1,13 +1,13 @@
-//! Writes a row from the recipe of its mask, and makes the recipe where none is known.
+//! Writes a row from the composition of its mask, and makes the composition where none is known.
 //!
 //! What a guide knows anyway is written without looking at the configuration at all ([`MaskBuilder::fill_known`]):
 //! inside a string that is a lexeme state's row and the tokens that may close the string, elsewhere what the index
 //! remembers.
 
 use crate::lexeme::LexemeKind;
+use crate::mask::json::cache::composition::{Ingredient, InnerTokens, MaskComposition, TextRow, copy_inner, empty};
 use crate::mask::json::cache::masks::{CacheProbe, MaskCache};
 use crate::mask::json::cache::patch_base::SharedPatch;
-use crate::mask::json::cache::recipe::{Ingredient, InnerTokens, MaskRecipe, TextRow, copy_inner, empty};
 use crate::mask::json::cache::rows::{CachedRow, IngredientIds};
 use crate::mask::json::masker::MaskBuilder;
 use crate::mask::lexeme::lexeme_mask::{LexemeMask, TokenSet};
@@ -61,10 +61,10 @@ impl<'a> MaskBuilder<'a> {
         if !memo.describe(place, self.tables, top, &mut self.known.levels, probe) {
             return false;
         }
-        let found = memo.find(&self.tables.patches, probe, |recipe| {
+        let found = memo.find(&self.tables.patches, probe, |composition| {
             self.tables.count_mask(true);
-            self.write(recipe);
-            self.know_afters(n.parent, &recipe.afters);
+            self.write(composition);
+            self.know_afters(n.parent, &composition.afters);
         });
         found.is_some()
     }
@@ -89,28 +89,28 @@ impl<'a> MaskBuilder<'a> {
     /// Writes the row that [`fill_known`](Self::fill_known) did not, and remembers it.
     pub fn fill_asked(&mut self, memo: &'a MaskCache, top: FrameId, probe: &CacheProbe) {
         self.memo = Some(memo);
-        let Some(mut recipe) = self.make_recipe(top) else { return self.fill_at(top) };
-        recipe.arrange(&self.tables.blanks);
-        self.write(&recipe);
+        let Some(mut composition) = self.make_composition(top) else { return self.fill_at(top) };
+        composition.arrange(&self.tables.blanks);
+        self.write(&composition);
         let n = self.frames.arena.nodes[top as usize];
         if matches!(n.kind, FrameKind::Value | FrameKind::Scalar) {
-            recipe.afters = self.afters(n.parent);
+            composition.afters = self.afters(n.parent);
         }
-        if memo.keep(&self.tables.patches, probe, recipe) {
+        if memo.keep(&self.tables.patches, probe, composition) {
             self.tables.count_mask(false);
         }
     }
 
     /// What the mask of `top` is made of. `None` inside arrays of unique elements, where a row is written at once: then
     /// [`fill_anew`](Self::fill_anew) writes it.
-    pub fn make_recipe(&mut self, top: FrameId) -> Option<MaskRecipe> {
+    pub fn make_composition(&mut self, top: FrameId) -> Option<MaskComposition> {
         self.look_at(top);
         if self.unique {
             return None;
         }
-        self.recipe = Some(MaskRecipe::default());
+        self.composition = Some(MaskComposition::default());
         self.fill(top);
-        self.recipe.take()
+        self.composition.take()
     }
 
     /// The string that `top` is in, away from the bounds of its length, if what its masks are made of is known.
@@ -180,24 +180,24 @@ impl<'a> MaskBuilder<'a> {
     }
 
     /// Writes a row that holds anything.
-    fn write(&mut self, recipe: &MaskRecipe) {
-        let (base, rest) = recipe.parts.split_at(recipe.base);
+    fn write(&mut self, composition: &MaskComposition) {
+        let (base, rest) = composition.parts.split_at(composition.base);
         self.fresh = true;
         if base.is_empty() {
             self.put_all(rest);
         } else {
-            match recipe.row.get().and_then(Weak::upgrade) {
+            match composition.row.get().and_then(Weak::upgrade) {
                 Some(row) => self.copy(&row),
                 None => {
                     if let Some(row) = self.write_base(base) {
-                        let _ = recipe.row.set(Arc::downgrade(&row));
+                        let _ = composition.row.set(Arc::downgrade(&row));
                     }
                 }
             }
             rest.iter().for_each(|part| self.put(part));
         }
         self.begin();
-        for &t in &recipe.tokens {
+        for &t in &composition.tokens {
             self.row[t as usize >> 5] |= 1 << (t & 31);
         }
     }
@@ -265,8 +265,8 @@ impl<'a> MaskBuilder<'a> {
 
     /// Adds a part that other masks have, too.
     pub(crate) fn share(&mut self, part: Ingredient) {
-        match &mut self.recipe {
-            Some(recipe) => recipe.share(part),
+        match &mut self.composition {
+            Some(composition) => composition.share(part),
             None => self.put(&part),
         }
     }
@@ -280,15 +280,15 @@ impl<'a> MaskBuilder<'a> {
 
     /// Takes tokens back; `shared` says that other masks do so, too.
     pub(crate) fn forbid(&mut self, patch: RowPatch, shared: bool) {
-        match &mut self.recipe {
-            Some(recipe) => recipe.forbid(patch, shared),
+        match &mut self.composition {
+            Some(composition) => composition.forbid(patch, shared),
             None => self.put(&Ingredient::Forbid(patch)),
         }
     }
 
     /// Makes the row empty, if it is written at once and holds anything yet.
     pub(crate) fn begin(&mut self) {
-        if self.recipe.is_none() && std::mem::replace(&mut self.fresh, false) {
+        if self.composition.is_none() && std::mem::replace(&mut self.fresh, false) {
             empty(self.row);
         }
     }
@@ -308,8 +308,8 @@ impl<'a> MaskBuilder<'a> {
     /// Allows a token.
     #[inline]
     pub(crate) fn set(&mut self, token: u32) {
-        match &mut self.recipe {
-            Some(recipe) => recipe.tokens.push(token),
+        match &mut self.composition {
+            Some(composition) => composition.tokens.push(token),
             None => self.row[token as usize >> 5] |= 1 << (token & 31),
         }
     }

@@ -6,15 +6,16 @@ template writes both. A template that writes one of them not at all gets it as t
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from interlock._core import ArgumentError, Index
-from interlock.events import CallEnded, Text
+from interlock.events import CallEnded, Event, Text
 from interlock.generators.call_arguments.arguments import (
     Prompt,
     as_messages,
@@ -23,28 +24,32 @@ from interlock.generators.call_arguments.arguments import (
     is_batch,
 )
 from interlock.generators.call_arguments.prefill_text import prefill_of
-from interlock.generators.call_arguments.tool_loop_names import check_names
 from interlock.generators.prompts.chat_content import templated
 from interlock.generators.prompts.prefill import prefilled, templated_up_to_prefill
 from interlock.generators.prompts.system_texts import shows_tools, with_system_text
 from interlock.generators.replies.repeated_calls import TOLD, OnRepeat, RepeatedCalls, check_on_repeat
-from interlock.generators.tool_callables import Read, callables_of
+from interlock.generators.tool_loop.callables import Read, callables_of
+from interlock.generators.tool_loop.option_names import check_names
+from interlock.generators.tool_loop.stream import EVENTS, ToolEvent, ToolResult
 from interlock.output_types.function_calls import FunctionCall
 from interlock.tools import Call, ToolFormat, ToolFormatError, detect_format, tool_format, tools_of
 from interlock.tools.notations.render import render_calls
 from interlock.tools.notations.result_notation import written_result
 from interlock.tools.requests.tool_descriptions import describe_tools, for_template
 from interlock.util.argument_types import require
+from interlock.util.quoting import quoted
 
 if TYPE_CHECKING:
     from interlock.generators.local import LocalGenerator
 
-__all__ = ["OnError", "ToolAnswer", "answer_with_tools"]
+__all__ = ["OnError", "ToolAnswer", "rounds_with_tools"]
 
 OnError = Literal["tell", "raise"] | Callable[[FunctionCall[Any], Exception], Any]
 """What becomes of an exception that a function raises."""
 
 Messages = list[dict[str, Any]]
+Known = Mapping[str, tuple[Callable[..., Any], Read]]
+"""What runs each tool, and reads its arguments."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +67,7 @@ class ToolAnswer:
     """``"stop"``, or ``"length"`` where ``max_tokens`` ended the answer."""
 
 
-def answer_with_tools(
+def rounds_with_tools(
     gen: LocalGenerator,
     prompt: Prompt,
     tools: Sequence[Any],
@@ -75,8 +80,12 @@ def answer_with_tools(
     on_error: OnError,
     on_repeat: OnRepeat,
     options: dict[str, Any],
-) -> ToolAnswer:
-    """See ``LocalGenerator.tool_loop``."""
+    is_streamed: bool,
+) -> Generator[ToolEvent, None, ToolAnswer]:
+    """The events of a tool loop, and at last its answer; see ``LocalGenerator.tool_loop``. What is wrong with the
+    arguments is raised here, before the first event is asked for. If it is not streamed, the events of a turn come
+    together.
+    """
     check_prompt(prompt, options)
     check_names(options, gen._option_names() or ())
     if is_batch(prompt):
@@ -91,49 +100,109 @@ def answer_with_tools(
         raise ArgumentError(f"max_rounds is how often the model may call, at least 1, not {max_rounds}")
     require(parallel=(parallel, "flag"))
     if not (callable(on_error) or on_error in ("raise", "tell")):
-        raise ArgumentError(f'on_error is "tell", "raise", or a function of the call and the exception: {on_error!r}')
+        raise ArgumentError(
+            "on_error is 'tell', 'raise' or a function of the call and the exception, what becomes of an exception of "
+            f"a function, not {quoted(on_error)}"
+        )
     check_on_repeat(on_repeat)
     known = callables_of(tools, functions)
     writer = gen._chats()
     form = detect_format(writer) if format == "auto" else tool_format(format)
     chat = _Chat(gen, writer, list(tools), form)
     messages = [dict(message) for message in as_messages(prompt)]
+    turns = _Turns(gen, chat, max_tokens, parallel, options, is_streamed)
+    return _rounds(turns, messages, known, max_rounds, tool_choice, on_error, RepeatedCalls(on_repeat))
+
+
+def _rounds(
+    turns: _Turns,
+    messages: Messages,
+    known: Known,
+    max_rounds: int,
+    tool_choice: Any,
+    on_error: OnError,
+    repeated: RepeatedCalls,
+) -> Generator[ToolEvent, None, ToolAnswer]:
     done: list[tuple[FunctionCall[Any], Any]] = []
-    repeated = RepeatedCalls(on_repeat)
     choice = tool_choice
     for asked in range(max_rounds + 1):
-        if asked == max_rounds:
-            choice = "none"
-        index = chat.index(choice, parallel)
-        gen._prepared(index, max_tokens, dict(options))
-        ids = chat.ids(messages)
+        turn = yield from turns.next(messages, "none" if asked == max_rounds else choice)
+        if turn.is_begun:
+            # The turn is one message, with what it was begun with.
+            messages = messages[:-1]
+        if not turn.calls:
+            break
+        earlier = [repeated.earlier(call, turn.raw) for call in turn.calls]
+        made = []
+        for call, one in zip(turn.calls, earlier):
+            made.append((one, TOLD) if one else _run(known, call, on_error))
+            yield ToolResult(*made[-1])
+        repeated.keep(zip(turn.calls, (call for call, _ in made)))
+        done += made
+        messages += turns.chat.turns(turn.calls, [returned for _, returned in made], turn.text, turn.raw)
+        # A model that only says again what it said would do so in every turn to come.
+        choice = "none" if all(earlier) else "auto"
+    messages.append({"role": "assistant", "content": turn.text})
+    return ToolAnswer(turn.text, done, messages, turn.finish_reason())
+
+
+@dataclass(frozen=True)
+class _Turn:
+    """What the model wrote in one turn."""
+
+    text: str
+    calls: list[Call]
+    raw: str
+    is_begun: bool
+    """Whether the assistant's message had begun it."""
+    finish_reason: Callable[[], str]
+
+
+@dataclass(frozen=True)
+class _Turns:
+    """What the turns of a loop have in common."""
+
+    gen: LocalGenerator
+    chat: _Chat
+    max_tokens: int
+    parallel: bool
+    options: dict[str, Any]
+    is_streamed: bool
+
+    def next(self, messages: Messages, choice: Any) -> Generator[ToolEvent, None, _Turn]:
+        """The events of the next turn behind ``messages``, and at last all of it."""
+        gen, max_tokens = self.gen, self.max_tokens
+        index = self.chat.index(choice, self.parallel)
+        gen._prepared(index, max_tokens, dict(self.options))
+        ids = self.chat.ids(messages)
         begun = prefilled(index, prefill_of(messages), ids, "turn that may call the tools so", "")
         room = gen.context_room(len(ids), max_tokens)
         if room:
             room.check(begun)
-        written = gen._ids_behind(ids, begun, max_tokens, dict(options))
-        whole = written
+        write = gen._runs_behind if self.is_streamed else gen._whole_behind
+        guide = index.guide()
         if begun is not index:
-            # The turn is one message, with what it was begun with.
-            whole, messages = [*begun.guide().tokens, *written], messages[:-1]
-        raw = gen.vocabulary.decode(whole, skip_special_tokens=False).decode("utf-8", "replace")
-        events = index.parse(whole, partial=True)
+            guide.advance_many(begun.guide().tokens)
+        written: list[int] = []
+        events: list[Event] = []
+        with contextlib.closing(write(ids, begun, max_tokens, dict(self.options))) as runs:
+            for run in runs:
+                written += run
+                guide.advance_many(run)
+                new = guide.events()
+                events += new
+                yield from (event for event in new if isinstance(event, EVENTS))
+        raw = gen.vocabulary.decode(guide.tokens, skip_special_tokens=False).decode("utf-8", "replace")
         text = "".join(event.text for event in events if isinstance(event, Text))
         calls = [event.call for event in events if isinstance(event, CallEnded)]
-        if not calls:
-            break
-        earlier = [repeated.earlier(call, raw) for call in calls]
-        made = [(one, TOLD) if one else _run(known, call, on_error) for call, one in zip(calls, earlier)]
-        repeated.keep(zip(calls, (call for call, _ in made)))
-        done += made
-        messages += chat.turns(calls, [returned for _, returned in made], text, raw)
-        # A model that only says again what it said would do so in every turn to come.
-        choice = "none" if all(earlier) else "auto"
-    messages.append({"role": "assistant", "content": text})
-    return ToolAnswer(text, done, messages, gen.finish_reason(begun, written, max_tokens, room, is_text=True))
+
+        def reason() -> str:
+            return gen.finish_reason(begun, written, max_tokens, room, is_text=True)
+
+        return _Turn(text, calls, raw, begun is not index, reason)
 
 
-def _run(known: Mapping[str, tuple[Callable[..., Any], Read]], call: Call, on_error: OnError) -> tuple[Any, Any]:
+def _run(known: Known, call: Call, on_error: OnError) -> tuple[Any, Any]:
     """The call with arguments of the annotated types, and what its function returned."""
     function, read = known[call.name]
     made: FunctionCall[Any] = FunctionCall(call.name, dict(call.arguments), function)

@@ -1,0 +1,141 @@
+//! What to do about a pattern that cannot be read, by how the message of its error begins.
+//!
+//! The messages are those of the parsers in `regex::parse`. Nearly each would need a code of its own, as few are about
+//! the same fault, and nobody else asks for it, so they have none. A test of the command line reads the parsers and
+//! this table, and fails where one of their messages has no row: `test_every_message_about_a_pattern_has_advice`.
+
+/// How messages begin, and what to do. The first row holds. `{}` is the character at fault; `{group}` and `{escape}` are
+/// what to do about groups and escapes that other engines have.
+const ADVICE: &[(&[&str], &str)] = &[
+    (&["missing ), unterminated comment"], "write ) where the comment ends"),
+    (&["missing >, "], "write > where the name ends"),
+    (&["missing ), ", "unterminated group"], r"write ) where the group ends, or \( for the character itself"),
+    (&["unbalanced parenthesis", "unmatched )"], r"leave it out, or write \) for the character itself"),
+    (&["unexpected end of pattern"], r"write the rest of the group, as in (?:...), or \( and \? for the characters"),
+    (&["unknown group name", "invalid group reference"], "name a group that the pattern has"),
+    (&["unknown extension", "invalid group"], "{group}"),
+    (&["look-behind requires"], "write alternatives of one length inside it"),
+    (&["redefinition of group name", "another group has the name"], "give one of the two groups another name"),
+    (
+        &["missing group name", "bad group name", "invalid capture group name"],
+        "write a name of letters, digits and _ that begins with no digit, or (...) for a group without a name",
+    ),
+    (&["global flags not at the start"], "give flags for the whole pattern beside it; (?i:...) is for a part of it"),
+    (
+        &["missing -, : or )"],
+        "write : and the part that the flags are for, as in (?i:...); or ) if they are for the whole pattern",
+    ),
+    (&["missing flag"], "write the flags to turn off, and the part that this is for, as in (?-i:...)"),
+    (&["missing :"], "write : and the part that the flags are for, as in (?-i:...)"),
+    (&["unknown flag"], "the flags are a, i, m, s, u and x"),
+    (&["bad inline flags: cannot use 'L'"], "leave out L"),
+    (
+        &["bad inline flags: cannot turn off"],
+        "only i, m, s and x can be turned off; of a and u, each turns off the other",
+    ),
+    (&["bad inline flags: flags 'a', 'u'", "ASCII and UNICODE flags"], "leave out a or u"),
+    (&["bad inline flags: flag turned on and off"], "leave it out before the - or behind it"),
+    (&["nothing to repeat"], r"write what is to be repeated before it, or \{} for the character itself"),
+    (
+        &["multiple repeat"],
+        r"leave out one of the two, put the first into a group, (?:...), or write \{} for {} itself",
+    ),
+    (&["min repeat greater", "numbers out of order"], "write the smaller number first"),
+    (&["unterminated character"], r"write ] where the set ends, or \[ for the character itself"),
+    (&["bad character range", "range out of order"], r"write the lower end first, or \- for the character itself"),
+    (&["bad escape (end of pattern)", r"\ at end of pattern"], r"leave it out, or write \\ for the character itself"),
+    (
+        &[r"incomplete or bad escape \"],
+        r"write all of its digits: two behind \x, four behind \u, eight behind \U, of at most 0010FFFF",
+    ),
+    (&["invalid hexadecimal escape"], r"write two hexadecimal digits behind it, as in \x41"),
+    (&["invalid Unicode escape"], r"write four hexadecimal digits behind it, as in \u0041, or some in braces, \u{41}"),
+    (&["octal escape value"], r"write its four hexadecimal digits, as in \u0100"),
+    (&["invalid control escape"], r"write a letter behind it, as in \cA"),
+    (
+        &[r"bad escape \p", "invalid property", "unterminated property"],
+        r"write a name in braces behind it, as in \p{L}",
+    ),
+    (&[r"bad escape \", r"invalid escape \"], "{escape}"),
+    (&["unknown Unicode property"], r"a category, \p{L}, or a script, \p{Script=Greek}"),
+];
+
+/// What to do about a pattern whose error has this message; `None` where the message says it. `fault` is the character
+/// at its place, and `rest` the pattern from one character before it.
+pub(super) fn of(message: &str, fault: Option<char>, rest: &str) -> Option<String> {
+    let begins = |row: &&(&[&str], &str)| row.0.iter().any(|begin| message.starts_with(begin));
+    let (_, advice) = ADVICE.iter().find(begins)?;
+    match *advice {
+        // The message says it.
+        "{group}" if message.contains("; a group with a name is written") => None,
+        "{group}" => Some(of_group(rest.split_once("(?").map_or("", |(_, behind)| behind)).to_owned()),
+        "{escape}" => Some(of_escape(message).to_owned()),
+        _ => {
+            // Only what is repeated wrongly is named, and that is one of these.
+            let fault = fault.filter(|&c| "*+?{".contains(c)).unwrap_or('*');
+            Some(advice.replace("{}", fault.encode_utf8(&mut [0; 4])))
+        }
+    }
+}
+
+/// What to do about a group that only other engines have, by what stands behind `(?`.
+fn of_group(behind: &str) -> &'static str {
+    match behind {
+        _ if behind.starts_with('|') => "write (?:...|...): the numbers of groups make no difference here",
+        _ if behind.starts_with('^') => "write the flags without ^, as in (?i:...)",
+        _ if behind.starts_with("P>") => "a pattern cannot call itself; a JSON Schema may recurse, by $ref",
+        _ => r"(?:...) is a group, (?=...) looks ahead; write \( for the character",
+    }
+}
+
+/// What to do about an escape that only other engines have, by its letter.
+fn of_escape(message: &str) -> &'static str {
+    match message.split_once('\\').and_then(|(_, behind)| behind.chars().next()) {
+        Some('A' | 'z' | 'Z' | 'G' | 'K') => "leave it out",
+        Some('Q' | 'E') => r"leave out \Q and \E, and write a backslash before each mark between them",
+        Some('k' | 'g') => "write out what the group may be a second time; that both are equal cannot be enforced",
+        Some('h') => r"write [ \t]",
+        Some('H') => r"write [^ \t]",
+        Some('R') => r"write (?:\r\n|[\n\r])",
+        Some('X') => "write . for any one character",
+        Some('e') => r"write \x1b",
+        Some('a') => r"write \x07",
+        Some('o') => r"write two hexadecimal digits, as in \x0a",
+        _ => "leave out the backslash for the character itself",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Limits, RegexOptions, check_regex};
+
+    fn advice(pattern: &str) -> Option<String> {
+        let error = check_regex(pattern, &RegexOptions::default(), &Limits::default()).unwrap_err();
+        error.hint().map(str::to_owned)
+    }
+
+    #[test]
+    fn a_pattern_that_cannot_be_read_says_what_to_write() {
+        assert_eq!(advice("a{5,2}").as_deref(), Some("write the smaller number first"));
+        let of_braces = r"leave out one of the two, put the first into a group, (?:...), or write \{ for { itself";
+        assert_eq!(advice("a*{2}").as_deref(), Some(of_braces));
+        assert_eq!(advice("a?b)"), Some(r"leave it out, or write \) for the character itself".to_owned()));
+    }
+
+    #[test]
+    fn what_other_engines_have_is_known() {
+        assert_eq!(
+            advice("(?|a|b)").as_deref(),
+            Some("write (?:...|...): the numbers of groups make no difference here")
+        );
+        assert_eq!(advice("a(?^i:b)").as_deref(), Some("write the flags without ^, as in (?i:...)"));
+        assert_eq!(advice(r"a\h").as_deref(), Some(r"write [ \t]"));
+        assert_eq!(advice(r"a\y").as_deref(), Some("leave out the backslash for the character itself"));
+        assert_eq!(advice("(?<name>a)"), None);
+    }
+
+    #[test]
+    fn what_is_no_fault_of_writing_has_none() {
+        assert_eq!(advice(r"(a)\1"), None);
+    }
+}
