@@ -1365,8 +1365,8 @@ def stats() -> dict[str, int]:
     counts walks of the vocabulary for a lexeme's state, ``mask_parts`` what was put together for all indexes.
     ``indexes`` and ``index_bytes`` say how many indexes are kept to be found and what they hold; a source that came
     once is none of the former, and half a kilobyte of the latter until it comes again or has to go. ``lexemes`` and
-    ``cache_bytes`` say the same of their parts. ``held_bytes`` are those of all states and masks, whether they are kept or
-    in use: see ``set_mask_cache_bytes``. Everything else only grows while the vocabularies live.
+    ``cache_bytes`` say the same of their parts. ``held_bytes`` are those of all states and masks, whether they are kept
+    or in use: see ``set_mask_cache_bytes``. Everything else only grows while the vocabularies live.
     ``store_hits`` counts indexes that a ``Store`` had, and ``store_misses`` those that were asked of one in vain.
     """
 

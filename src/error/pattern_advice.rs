@@ -4,8 +4,8 @@
 //! the same fault, and nobody else asks for it, so they have none. A test of the command line reads the parsers and
 //! this table, and fails where one of their messages has no row: `test_every_message_about_a_pattern_has_advice`.
 
-/// How messages begin, and what to do. The first row holds. `{}` is the character at fault; `{group}` and `{escape}` are
-/// what to do about groups and escapes that other engines have.
+/// How messages begin, and what to do. The first row holds. `{}` is the character at fault; `{group}` and `{escape}`
+/// are what to do about groups and escapes that other engines have.
 const ADVICE: &[(&[&str], &str)] = &[
     (&["missing ), unterminated comment"], "write ) where the comment ends"),
     (&["missing >, "], "write > where the name ends"),
