@@ -14,7 +14,7 @@ from typing import Any
 
 from interlock._core import ArgumentError, BudgetError, CancelledError, InterlockError, LimitError
 from interlock.util.argument_types import require
-from interlock.util.client_messages import OF_SERVER
+from interlock.util.client_messages import OF_SERVER, TOO_LITTLE_MEMORY
 from interlock.util.long_numbers import said_of_digits
 
 __all__ = ["Refusal", "refusal"]
@@ -79,8 +79,9 @@ def refusal(error: BaseException, stop_tokens: int = 0, budget: str = "max_token
       of its places are longer, is 400.
     * 499: the request's ``CancelToken`` or its task was cancelled (``asyncio.CancelledError``), because the client has
       gone: nobody reads the answer.
-    * 503: Python ran out of memory (``MemoryError``), or the ``RequestCompiler`` is closed. Where the core gets no
-      memory, the process ends, and nothing is answered.
+    * 503: all sources together hold more memory than they may, and this one took much of it (``error.code`` is
+      ``"too_little_memory"``); Python ran out of memory (``MemoryError``); or the ``RequestCompiler`` is closed. Where
+      the core gets no memory, the process ends, and nothing is answered.
     * 504: a deadline has passed (``CancelToken.after``, ``TimeoutError``).
     * 500: anything else. ``message`` says nothing of it; log the exception.
 
@@ -111,6 +112,8 @@ def refusal(error: BaseException, stop_tokens: int = 0, budget: str = "max_token
     if reason == "cancelled":  # By asyncio.
         return Refusal(499, "the request was cancelled", reason)
     if isinstance(error, InterlockError):
+        if error.code == TOO_LITTLE_MEMORY:
+            return Refusal(503, error.client_message, reason, None, error.code)
         if not error.is_client_error:
             return Refusal(500, OF_SERVER, reason)
         is_long = isinstance(error, LimitError) and error.field == "max_source_bytes"

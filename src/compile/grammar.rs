@@ -108,7 +108,7 @@ impl Index {
                     _ => error.at(place),
                 })?;
             programs.push(program);
-            documents.push(DocumentMasks { lexemes, memo: Default::default() });
+            documents.push(DocumentMasks::new(lexemes));
         }
         let program = GrammarProgram::new(&grammar, automata, &may_be_empty, token_sets, programs, limits)?;
         check_ends(&program, &grammar, vocabulary)?;

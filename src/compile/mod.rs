@@ -35,7 +35,7 @@ use crate::schema::{
     standard,
 };
 use crate::util::cancel::limited;
-use crate::util::memory_growth::{fair_share, held, taken_here};
+use crate::util::memory_growth::{compile_share, held, taken_here};
 use crate::util::work_meter::{too_little_memory, unless_given_up};
 use crate::vocab::Vocabulary;
 
@@ -89,7 +89,7 @@ fn within_limits(vocabulary: &Vocabulary, limits: &Limits, compile: impl FnOnce(
     let before = taken_here();
     let made = limited(limits.max_compile_steps, || unless_given_up(compile));
     VocabTables::end_compile_of(vocabulary);
-    match taken_here().wrapping_sub(before) > fair_share(held()) {
+    match taken_here().wrapping_sub(before) > compile_share(held()) {
         true => made.and_then(|_| Err(too_little_memory())),
         false => made,
     }

@@ -30,6 +30,8 @@ pub(crate) enum ErrorCode {
     OtherVocabulary,
     /// The count of a repetition is beyond what is read.
     RepeatCount,
+    /// All sources of the process hold more memory than they may, and this one took much of it.
+    TooLittleMemory,
     /// No grammar has the name, which is the subject.
     UnknownGrammar,
     /// No file has the name of an import, which is the subject.
@@ -56,6 +58,7 @@ impl ErrorCode {
             ErrorCode::OtherVersion => "other_version",
             ErrorCode::OtherVocabulary => "other_vocabulary",
             ErrorCode::RepeatCount => "repeat_count",
+            ErrorCode::TooLittleMemory => "too_little_memory",
             ErrorCode::UnknownGrammar => "unknown_grammar",
             ErrorCode::UnknownImport => "unknown_import",
             ErrorCode::WhitespacePattern => "whitespace_pattern",

@@ -16,6 +16,7 @@ use crate::mask::json::masker::MaskBuilder;
 use crate::mask::lexeme::masked_lexeme::MaskedLexeme;
 use crate::pushdown::json::frame::FrameKind;
 use crate::pushdown::json::machine::JsonMachine;
+use crate::util::memory_growth::taken_here;
 use crate::util::work_meter::{has_given_up, metered_with, too_little_memory};
 
 /// Tokens since the last mask that are still followed through tables in the first step.
@@ -206,6 +207,15 @@ impl Guide {
     }
 
     fn fill_from_engine(&mut self, row: &mut [u32]) {
+        let before = taken_here();
+        self.fill_by_engine(row);
+        if taken_here() != before {
+            // What the vocabulary keeps grows in masks, too. It is measured now and then.
+            self.index.0.tables.evict_grown();
+        }
+    }
+
+    fn fill_by_engine(&mut self, row: &mut [u32]) {
         let inner = &*self.index.0;
         match (&inner.engine, &mut self.position) {
             (IndexEngine::Pattern(l), Position::Pattern(state)) => {
@@ -287,8 +297,6 @@ impl Guide {
     }
 
     fn metered_within<T>(&mut self, left: usize, work: impl FnOnce(&mut Guide) -> T) -> (Option<T>, usize) {
-        /// So many steps may have filled terminals with many states.
-        const MANY_STEPS: usize = 100_000;
         let limits = self.index.0.limits;
         let (answer, spent) = metered_with(left, self.work.taken, || work(self));
         let steps = spent.steps;
@@ -296,10 +304,6 @@ impl Guide {
             return (Some(answer), 0);
         }
         self.work.taken = spent.bytes;
-        if steps > MANY_STEPS {
-            // The vocabulary keeps terminals for the grammars to come, and measures them when a source is compiled.
-            self.index.0.tables.evict_grown();
-        }
         // States that terminals find on use are found beside those of the scanner, and bounded with them.
         let bytes = match &self.index.0.engine {
             IndexEngine::Grammar(grammar) => grammar.program.scanner.memory_bytes() + grammar.program.lr.memory_bytes(),

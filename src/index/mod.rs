@@ -18,9 +18,8 @@ pub mod report;
 pub mod tables;
 pub mod token_liveness;
 
+use crate::mask::json::cache::completion_facts::CompletionFacts;
 use crate::mask::json::cache::forced_runs;
-use crate::mask::json::cache::token_bounds::TokenBoundsCache;
-use crate::mask::lexeme::text_end_rows::TextEndCache;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 
@@ -32,7 +31,6 @@ use crate::mask::grammar::GrammarEngine;
 use crate::mask::json::cache::masks::MaskCache;
 use crate::mask::lexeme::masked_lexeme::MaskedLexeme;
 use crate::mask::vocab_tables::VocabTables;
-use crate::pushdown::completion::completion_bounds::CompletionBounds;
 use crate::pushdown::completion::min_cost::MinCosts;
 use crate::pushdown::json::program::Program;
 use crate::schema::ReportRow;
@@ -60,14 +58,10 @@ pub(crate) struct IndexCore {
     pub fingerprint: OnceLock<[u8; 32]>,
     /// What completing a document costs, made when a guide first asks.
     pub costs: OnceLock<MinCosts>,
-    /// In how many tokens, made for the first budget.
-    pub bounds: OnceLock<CompletionBounds>,
     /// Bytes of which everything can be completed, found for the first budget.
     pub completing: OnceLock<ByteSet>,
-    /// What tokens leave to write in strings, found for budgets.
-    pub text_ends: TextEndCache,
-    /// What completes a document behind tokens, found for budgets.
-    pub token_bounds: TokenBoundsCache,
+    /// What guides with budgets found out about the document.
+    pub completion: CompletionFacts,
     pub memo: MaskCache,
     pub runs: forced_runs::ForcedRuns,
     /// Warming up found nothing left to make.
@@ -98,10 +92,8 @@ impl IndexCore {
             source,
             fingerprint: OnceLock::new(),
             costs: OnceLock::new(),
-            bounds: OnceLock::new(),
             completing: OnceLock::new(),
-            text_ends: TextEndCache::default(),
-            token_bounds: TokenBoundsCache::default(),
+            completion: CompletionFacts::default(),
             memo: MaskCache::default(),
             runs: Default::default(),
             warm: Default::default(),
@@ -190,8 +182,7 @@ impl Index {
         tables
             + lazy
             + inner.runs.memory_bytes()
-            + inner.text_ends.memory_bytes()
-            + inner.token_bounds.memory_bytes()
+            + inner.completion.memory_bytes()
             + inner.source.len()
             + self.younger_bytes()
     }

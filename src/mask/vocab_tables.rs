@@ -22,7 +22,7 @@ use crate::expr::analysis::saturate_counts::TokenReach;
 use crate::expr::{ByteSet, Exprs, INF};
 use crate::json::string_escape::EscapeUse;
 use crate::lexeme::{Lexeme, LexemeKind, StateId};
-use crate::limits::{LATE_MASK_BYTES, Limits};
+use crate::limits::{CROWDED_MASK_BYTES, LATE_MASK_BYTES, Limits};
 use crate::mask::grammar::end_nodes::NodesByByte;
 use crate::mask::json::byte_coverage::ByteCoverage;
 use crate::mask::json::cache::patches::PatchCache;
@@ -38,7 +38,7 @@ use crate::mask::lexeme::lexeme_mask::{LexemeMask, walk, walk_list};
 use crate::mask::lexeme::subtree_summary::SubtreeSummaries;
 use crate::mask::token_survey::Survey;
 use crate::util::cancel::uninterruptible;
-use crate::util::memory_growth::{self, GrowthMark, KeepsMasks};
+use crate::util::memory_growth::{self, GrowthMark, KeptBytes, is_crowded};
 use crate::util::work_meter::charge;
 use crate::vocab::trie_children::Children;
 use crate::vocab::{Trie, Vocabulary};
@@ -47,7 +47,6 @@ use crate::vocab::{Trie, Vocabulary};
 pub struct VocabTables {
     /// Words of a mask row.
     pub words: usize,
-    _keeps_masks: KeepsMasks,
     /// How far one token can drive a loop.
     pub reach: TokenReach,
     /// Tokens of whitespace only: length and id, by length.
@@ -104,6 +103,8 @@ pub struct VocabTables {
     /// Tokens that contain a quote: the only ones that can end a string.
     pub(super) quoted: Trie,
     pub(super) cache: Mutex<lexeme_cache::LexemeCache>,
+    /// What the cache held when it was measured last.
+    pub(super) kept: KeptBytes,
     /// Up to where the growth of lexemes and masks is in the cache's measure.
     pub(super) measured: GrowthMark,
     pub(super) counters: lexeme_cache::TableCounters,
@@ -178,7 +179,7 @@ impl VocabTables {
             .ok_or_else(|| Error::new(ErrorKind::Internal, "any text is not empty"))?;
         Ok(Arc::new(VocabTables {
             words: vocabulary.words(),
-            _keeps_masks: KeepsMasks::counted(),
+            kept: KeptBytes::default(),
             reach,
             blanks: blanks.into(),
             blank_children: Children::of(&blank_suffixes),
@@ -278,14 +279,15 @@ impl VocabTables {
         made: Arc<LexemeMask>,
     ) -> Arc<LexemeMask> {
         let size = made.memory_bytes();
-        let room = masks.grow(size) < masks.most.load(Ordering::Relaxed);
+        let crowded = is_crowded();
+        let room = masks.grow(size) < masks.most.load(Ordering::Relaxed) && !crowded;
         if root && room {
             masks.roots.set(key.state, made.clone());
             return masks.roots.get(key.state).cloned().unwrap_or(made);
         }
         let mut others = masks.others.write().unwrap_or_else(|p| p.into_inner());
         let held = masks.others_bytes.load(Ordering::Relaxed);
-        if held > LATE_MASK_BYTES && !room {
+        if held > if crowded { CROWDED_MASK_BYTES } else { LATE_MASK_BYTES } && !room {
             others.clear();
             masks.needs.write().unwrap_or_else(|p| p.into_inner()).clear();
             masks.others_bytes.store(0, Ordering::Relaxed);
@@ -304,7 +306,7 @@ impl VocabTables {
         }
         let key = LexemeMaskKey { state, room: INF, need: 0, span: INF, walked: TrieKind::Tokens, node: 0 };
         // With room left it would be among the roots.
-        if masks.bytes.load(Ordering::Relaxed) >= masks.most.load(Ordering::Relaxed)
+        if masks.others_bytes.load(Ordering::Relaxed) > 0
             && let Some(m) = masks.other(&key)
         {
             return m;

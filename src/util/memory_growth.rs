@@ -5,8 +5,9 @@
 //! Measuring a whole cache takes a millisecond, so each part says here what it takes, and a cache is measured when
 //! enough was taken since it was measured last.
 //!
-//! What running sources hold is in no cache alone, so it has a bound of its own ([`most_held`]). Beyond it whoever took
-//! much is refused more: less and less is much, down to what an everyday source takes.
+//! What running sources hold is in no cache alone, so it has a bound of its own ([`most_held`]). Beyond it masks of
+//! lexemes are made again instead of being kept, and whoever took much is refused more: a compile that took more than
+//! [`compile_share`], and a guide of a grammar that took more than [`guide_share`].
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -18,8 +19,8 @@ use crate::util::work_meter;
 static TAKEN: AtomicUsize = AtomicUsize::new(0);
 /// Taken and not let go of.
 static HELD: AtomicUsize = AtomicUsize::new(0);
-/// Vocabularies that keep masks.
-static VOCABULARIES: AtomicUsize = AtomicUsize::new(0);
+/// Held by the caches of vocabularies, as of when each was measured.
+static KEPT: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
     /// Taken by this thread.
@@ -34,7 +35,7 @@ pub fn grow(bytes: usize) {
     OWN.set(own);
     work_meter::charge_bytes(bytes);
     if held > most_held() {
-        work_meter::end_if_crowded(own, fair_share(held));
+        work_meter::end_if_crowded(own, guide_share(held));
     }
 }
 
@@ -76,39 +77,58 @@ impl Drop for HeldBytes {
     }
 }
 
-/// One vocabulary that keeps masks, as long as this lives.
-pub struct KeepsMasks(());
+/// Bytes that the cache of a vocabulary holds, as long as this lives.
+#[derive(Default)]
+pub struct KeptBytes(AtomicUsize);
 
-impl KeepsMasks {
-    /// Counts it.
-    pub fn counted() -> Self {
-        VOCABULARIES.fetch_add(1, Ordering::Relaxed);
-        KeepsMasks(())
+impl KeptBytes {
+    /// Says how many they are now.
+    pub fn set(&self, bytes: usize) {
+        let before = self.0.swap(bytes, Ordering::Relaxed);
+        KEPT.fetch_add(bytes, Ordering::Relaxed);
+        KEPT.fetch_sub(before, Ordering::Relaxed);
     }
 }
 
-impl Drop for KeepsMasks {
+impl Drop for KeptBytes {
     fn drop(&mut self) {
-        VOCABULARIES.fetch_sub(1, Ordering::Relaxed);
+        self.set(0);
     }
 }
 
-/// The bytes that states and masks of all sources may hold: what is kept for each vocabulary, and as much for sources
-/// that run.
+/// The bytes that states and masks of all sources may hold: what caches keep, and as much as one of them may keep for
+/// sources that run.
 pub fn most_held() -> usize {
     /// Least bytes of sources that run: those of a large language.
     const LEAST_RUNNING: usize = 128 << 20;
-    let kept = mask_cache_bytes();
-    kept.saturating_mul(VOCABULARIES.load(Ordering::Relaxed)).saturating_add(kept.max(LEAST_RUNNING))
+    KEPT.load(Ordering::Relaxed).saturating_add(mask_cache_bytes().max(LEAST_RUNNING))
 }
 
-/// What one guide or compile may have taken where all hold so much.
-pub fn fair_share(held: usize) -> usize {
+/// Whether all hold more than they may.
+#[inline]
+pub fn is_crowded() -> bool {
+    held() > most_held()
+}
+
+/// What one guide may have taken: less and less from the bound on, until all hold a quarter more.
+pub fn guide_share(held: usize) -> usize {
     /// The share where there is just no room any more, and the least: that of an everyday source.
     const SHARES: (usize, usize) = (16 << 20, 2 << 20);
     let bound = most_held();
-    let room = bound.saturating_mul(2).saturating_sub(held).min(bound);
-    if held <= bound { usize::MAX } else { (SHARES.0 * (room >> 10) / (bound >> 10)).max(SHARES.1) }
+    let room = (bound / 4).saturating_sub(held.saturating_sub(bound));
+    if held <= bound { usize::MAX } else { (SHARES.0 * (room >> 10) / (bound >> 12)).max(SHARES.1) }
+}
+
+/// What one compile may have taken, which is over: that of a large language, or of an everyday source where all hold a
+/// quarter more than they may.
+pub fn compile_share(held: usize) -> usize {
+    const SHARES: (usize, usize) = (16 << 20, 4 << 20);
+    let bound = most_held();
+    match held.saturating_sub(bound) {
+        0 => usize::MAX,
+        over if over < bound / 4 => SHARES.0,
+        _ => SHARES.1,
+    }
 }
 
 /// A place from which growth is measured.
@@ -145,11 +165,22 @@ mod tests {
     }
 
     #[test]
-    fn a_share_falls_from_sixteen_mebibytes_to_two() {
+    fn shares_fall() {
         let bound = most_held();
-        assert_eq!(fair_share(bound), usize::MAX);
-        assert!((15 << 20..=16 << 20).contains(&fair_share(bound + 1)));
-        assert!((7 << 20..=8 << 20).contains(&fair_share(bound / 2 * 3)));
-        assert_eq!((fair_share(2 * bound), fair_share(usize::MAX)), (2 << 20, 2 << 20));
+        assert_eq!((guide_share(bound), compile_share(bound)), (usize::MAX, usize::MAX));
+        assert!((15 << 20..=16 << 20).contains(&guide_share(bound + 1)) && compile_share(bound + 1) == 16 << 20);
+        assert!((7 << 20..=8 << 20).contains(&guide_share(bound + bound / 8)));
+        assert_eq!((guide_share(2 * bound), guide_share(usize::MAX)), (2 << 20, 2 << 20));
+        assert_eq!(compile_share(2 * bound), 4 << 20);
+    }
+
+    #[test]
+    fn what_is_kept_leaves_the_same_room() {
+        let kept = KeptBytes::default();
+        let before = most_held();
+        kept.set(1 << 40);
+        assert!(most_held() >= before + (1 << 39));
+        drop(kept);
+        assert!(most_held() < before + (1 << 39));
     }
 }

@@ -12,7 +12,7 @@
 
 use std::cell::Cell;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorCode, Result};
 use crate::util::memory_growth::{held, most_held, taken_here};
 
 struct Meter {
@@ -141,7 +141,7 @@ pub fn too_large_states(most: u64) -> Error {
 /// What is told where all sources together hold more memory than they may, to one that took much of it.
 pub fn too_little_memory() -> Error {
     let name = "bytes of the states and masks of all sources in this process";
-    Error::limit(name, most_held() as u64, held() as u64).advise(
+    Error::limit(name, most_held() as u64, held() as u64).coded(ErrorCode::TooLittleMemory).advise(
         "this source took many of them; try again when others have ended, or simplify it; \
          interlock.set_mask_cache_bytes raises the limit",
     )

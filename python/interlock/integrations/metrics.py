@@ -24,6 +24,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import interlock
 from interlock import ArgumentError
+from interlock.util.client_messages import TOO_LITTLE_MEMORY
 from interlock.util.plurals import counted
 
 __all__ = [
@@ -417,4 +418,6 @@ def refusal_reason(error: BaseException) -> str:
         import asyncio
 
         return "cancelled" if isinstance(error, asyncio.CancelledError) else "internal"
+    if getattr(error, "code", None) == TOO_LITTLE_MEMORY:
+        return "memory"
     return next((word for kind, word in _REASONS if isinstance(error, kind)), "internal")

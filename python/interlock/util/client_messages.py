@@ -26,6 +26,9 @@ __all__ = ["attach", "of_closing", "of_program", "with_hint", "without_hint"]
 
 OF_SERVER = "internal error of the server"
 """What a client is told where neither its source nor its request is at fault."""
+TOO_LITTLE_MEMORY = "too_little_memory"
+"""``error.code`` where all sources of the process hold more memory than they may, and one that took much is refused."""
+_BUSY = "the server has too little memory for this source now: send the request again later"
 
 _OF_PROGRAMS = re.compile(
     r"(allowed_tokens|unknown_keywords|on_unsupported|property_order|formats|lexer|dialect|bits|logits|rows?|batch|"
@@ -92,13 +95,15 @@ def _is_of_server(error: InterlockError) -> bool:
 
 
 def _is_client_error(self: InterlockError) -> bool:
-    """Whether what a client sent is at fault, so that a server answers 400. Otherwise it answers 500, and 504 for a
-    ``CancelledError`` whose deadline has passed.
+    """Whether what a client sent is at fault, so that a server answers 400. Otherwise it answers 500, 504 for a
+    ``CancelledError`` whose deadline has passed, and 503 where ``code`` is ``"too_little_memory"``.
 
     >>> import interlock
     >>> interlock.SchemaError("no schema").is_client_error, interlock.ArtifactError("no store").is_client_error
     (True, False)
     """
+    if self.code == TOO_LITTLE_MEMORY:
+        return False
     return not (_is_of_server(self) or isinstance(self, CancelledError | GuideBusyError | TokenRejected))
 
 
@@ -108,6 +113,8 @@ def _client_message(self: InterlockError) -> str:
     files, in the vocabulary or in the set-up of the server it is ``"internal error of the server"``. Of a pattern
     that cannot be read it says what to write instead, as the message does.
     """
+    if self.code == TOO_LITTLE_MEMORY:
+        return _BUSY
     if _is_of_server(self):
         return OF_SERVER
     # Who wrote a pattern, client or program, reads what to write in its place.

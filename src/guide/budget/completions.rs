@@ -22,6 +22,7 @@ use smallvec::SmallVec;
 use std::sync::Arc;
 
 use crate::guide::budget::shortest_tokenization::FewestTokens;
+use crate::index::IndexCore;
 use crate::lexeme::shortest_end::MAX_SEARCHED;
 use crate::pushdown::completion::min_cost::MinCosts;
 use crate::pushdown::completion::shortest::{Completer, KeyWatch, missing_chars};
@@ -45,6 +46,10 @@ const MANY_CHARS: u32 = 1 << 12;
 const PLACE: usize = 64;
 /// Bytes of prices that are kept.
 const MAX_PRICES: usize = 1 << 20;
+/// Bytes that a frame has for every 64 names: names that were seen, are needed and are allowed.
+const BITS_OF_NAMES: usize = 3 * size_of::<u64>();
+/// Bytes of frames that one completion may make.
+const MAX_COMPLETED_BYTES: u64 = 64 << 20;
 /// No number of tokens is known.
 pub(super) const ENDLESS: u32 = u32::MAX;
 /// No way to the end is known.
@@ -110,6 +115,8 @@ pub(in crate::guide) struct CompletionGraph {
     /// Objects that lack more names than this are not completed, and the least number for which one was not.
     most_names: u64,
     cut_at: u64,
+    /// Which of the documents of a grammar it is about.
+    document: u32,
 }
 
 impl Default for CompletionGraph {
@@ -128,6 +135,7 @@ impl Default for CompletionGraph {
             base: 0,
             most_names: u64::MAX,
             cut_at: u64::MAX,
+            document: 0,
         }
     }
 }
@@ -176,6 +184,14 @@ impl CompletionGraph {
         self.stack.clear();
         self.base = base;
         self.most_names = u64::MAX;
+    }
+
+    /// From now on it is about this document of a grammar: what was found about another one is forgotten.
+    pub(super) fn turn_to(&mut self, document: u32) {
+        if self.document != document {
+            self.forget();
+            self.document = document;
+        }
     }
 
     /// Objects that lack more names than `most` need not be completed until [`begin`](Self::begin) comes again: nobody
@@ -383,6 +399,12 @@ impl CompletionGraph {
         self.forgotten = self.last;
         // What the nodes of the stack have for numbers is given to nothing else.
     }
+}
+
+/// How many names an object of a document with these costs may lack that `tokens` tokens complete.
+pub(super) fn names_within(inner: &IndexCore, costs: &MinCosts, tokens: u64) -> u64 {
+    let held = MAX_COMPLETED_BYTES / (costs.most_names().div_ceil(64) * BITS_OF_NAMES).max(1) as u64;
+    held.min(tokens.saturating_mul(inner.tables.structural_tokens(&inner.vocabulary).colons as u64))
 }
 
 /// Takes out of a node what makes no difference to what completes it: whitespace that may end, and keys that the

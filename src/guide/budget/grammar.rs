@@ -29,13 +29,13 @@ impl GrammarMachine<'_> {
 }
 
 /// The tokens of a row.
-fn tokens_of(row: &[u32]) -> impl Iterator<Item = u32> + '_ {
+pub(super) fn tokens_of(row: &[u32]) -> impl Iterator<Item = u32> + '_ {
     (0..row.len() as u32 * 32).filter(|&t| row[t as usize >> 5] >> (t & 31) & 1 == 1)
 }
 
 impl Guide {
     /// Asks about the rest of a grammar's output, from where the guide stands. The stack is left as it was.
-    fn in_grammar<T>(&mut self, ask: impl FnOnce(&mut GrammarPositions<'_>) -> T) -> Option<T> {
+    pub(super) fn in_grammar<T>(&mut self, ask: impl FnOnce(&mut GrammarPositions<'_>) -> T) -> Option<T> {
         self.in_branches(None, ask)
     }
 

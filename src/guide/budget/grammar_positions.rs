@@ -5,7 +5,7 @@
 //! many tokens, fewer are searched for by tokens, as far as a bounded search goes. What is beyond the bounds is left
 //! out.
 
-mod plans;
+pub(super) mod plans;
 
 use crate::guide::budget::fewest_tokens_search::{FewestSearch, MAX_LOOKED_NEAR, STEP, SearchSteps};
 use crate::guide::budget::grammar_positions::plans::PlanChecks;

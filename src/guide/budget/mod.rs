@@ -18,6 +18,7 @@
 
 mod affordable;
 pub(super) mod completions;
+mod documents_in_grammars;
 mod fewest_tokens_search;
 mod grammar;
 mod grammar_positions;
@@ -47,10 +48,6 @@ use crate::pushdown::json::frame::{FrameId, NONE};
 use crate::pushdown::json::machine::JsonMachine;
 use crate::util::work_meter::{metered_with, too_little_memory};
 
-/// Bytes that a frame has for every 64 names: names that were seen, are needed and are allowed.
-const BITS_OF_NAMES: usize = 3 * size_of::<u64>();
-/// Bytes of frames that one completion may make.
-const MAX_COMPLETED_BYTES: u64 = 64 << 20;
 /// Budgets of fewer tokens are refused with the number that would suffice, whatever that takes.
 const FEW_TOKENS: u64 = 2_048;
 
@@ -94,7 +91,7 @@ impl Guide {
         let most = (self.index.0.limits.max_mask_steps / PART).max(ALWAYS);
         let (found, spent) = metered_with(most, self.work.taken, || self.find_reserve(max_tokens));
         self.work.taken = spent.bytes;
-        if spent.crowded { found.and_then(|()| Err(too_little_memory())) } else { found }
+        if spent.crowded { Err(too_little_memory()) } else { found }
     }
 
     /// Finds what completes the output within a budget that begins, and holds it.
@@ -357,9 +354,7 @@ impl Guide {
     fn names_within(&self, tokens: u64) -> u64 {
         let inner = &*self.index.0;
         let IndexEngine::Document { program, .. } = &inner.engine else { return u64::MAX };
-        let costs = inner.costs.get_or_init(|| MinCosts::of(program));
-        let held = MAX_COMPLETED_BYTES / (costs.most_names().div_ceil(64) * BITS_OF_NAMES).max(1) as u64;
-        held.min(tokens.saturating_mul(inner.tables.structural_tokens(&inner.vocabulary).colons as u64))
+        completions::names_within(inner, inner.costs.get_or_init(|| MinCosts::of(program)), tokens)
     }
 
     /// At most `most` tokens that complete the output from here, where the shortest bytes are spelled by `known`, which
@@ -451,9 +446,9 @@ impl Guide {
         let (mark, trace) = (arena.mark(), arena.trace);
         let rests = Arc::make_mut(self.rests.get_or_insert_default());
         rests.begin(arena.nodes.len() as FrameId);
-        let bounds = self.budget.as_ref().filter(|b| b.is_bounded).and_then(|_| inner.bounds.get());
-        let (text_ends, token_bounds) = (&inner.text_ends, &inner.token_bounds);
-        let document = BudgetedDocument { program, costs, arena, top: *top, rests, bounds, text_ends, token_bounds };
+        let facts = &inner.completion;
+        let bounds = self.budget.as_ref().filter(|b| b.is_bounded).and_then(|_| facts.bounds.get());
+        let document = BudgetedDocument { program, costs, arena, top: *top, rests, bounds, facts };
         let answer = ask(document, FewestTokens::new(inner, &usable));
         arena.truncate(&mark);
         arena.trace = trace;
@@ -478,7 +473,11 @@ impl Guide {
                     AffordableTokens::new(document, speller, left).keep(&inner.vocabulary, marked, row);
                 });
             }
-            (IndexEngine::Grammar(_), Position::Grammar { .. }) => self.price_grammar(row, left),
+            (IndexEngine::Grammar(_), Position::Grammar { .. }) => {
+                if !self.price_in_document(row, left) {
+                    self.price_grammar(row, left);
+                }
+            }
             _ => row.fill(0),
         }
     }

@@ -1,8 +1,7 @@
 //! The state of a token budget: what is left, and the plan that completes the output within it.
 
 use crate::guide::CompletionGraph;
-use crate::mask::json::cache::token_bounds::TokenBoundsCache;
-use crate::mask::lexeme::text_end_rows::TextEndCache;
+use crate::mask::json::cache::completion_facts::CompletionFacts;
 use crate::pushdown::completion::completion_bounds::{CompletionBound, CompletionBounds};
 use crate::pushdown::completion::min_cost::MinCosts;
 use crate::pushdown::json::arena::Arena;
@@ -48,10 +47,8 @@ pub(crate) struct BudgetedDocument<'a> {
     pub(super) rests: &'a mut CompletionGraph,
     /// Bounds of frames, where they hold for the guide.
     pub(super) bounds: Option<&'a CompletionBounds>,
-    /// What tokens leave to write in strings, as far as guides of the index asked.
-    pub(super) text_ends: &'a TextEndCache,
-    /// What completes the document behind tokens, likewise.
-    pub(super) token_bounds: &'a TokenBoundsCache,
+    /// What guides of the index found out about it.
+    pub(super) facts: &'a CompletionFacts,
 }
 
 impl Budget {

@@ -7,10 +7,19 @@ use crate::guide::Guide;
 use crate::guide::budget::plan::Budget;
 use crate::guide::budget::shortest_tokenization::FewestTokens;
 use crate::guide::position::Position;
-use crate::index::IndexEngine;
+use crate::index::{IndexCore, IndexEngine};
 use crate::pushdown::completion::completion_bounds::{CompletionBound, CompletionBounds};
 use crate::pushdown::completion::min_cost::MinCosts;
 use crate::pushdown::json::machine::JsonMachine;
+use crate::pushdown::json::program::Program;
+
+/// By how many tokens the frames of a document are completed at most.
+pub(super) fn bounds_in_tokens(inner: &IndexCore, program: &Program, costs: &MinCosts) -> CompletionBounds {
+    let opens = inner.tables.structural_tokens(&inner.vocabulary).opens;
+    let speller = FewestTokens::new(inner, |t: u32| !inner.vocabulary.is_eos(t));
+    let count = |text: &[u8]| speller.longest_tokens(text).map_or(text.len() as u64, |n| n) as u32;
+    CompletionBounds::of(program, costs, opens, count)
+}
 
 impl Guide {
     /// By how many tokens the output is completed from here at most, and by how many a token can raise that.
@@ -34,13 +43,8 @@ impl Guide {
                 CompletionBound { cost: l.lexeme.distance_bound(), growth: 0 }
             }
             (IndexEngine::Document { program, .. }, Position::Document { arena, top }) => {
-                let bounds = inner.bounds.get_or_init(|| {
-                    let opens = inner.tables.structural_tokens(&inner.vocabulary).opens;
-                    let speller = FewestTokens::new(inner, |t: u32| !inner.vocabulary.is_eos(t));
-                    let count = |text: &[u8]| speller.longest_tokens(text).map_or(text.len() as u64, |n| n) as u32;
-                    let costs = inner.costs.get_or_init(|| MinCosts::of(program));
-                    CompletionBounds::of(program, costs, opens, count)
-                });
+                let costs = || inner.costs.get_or_init(|| MinCosts::of(program));
+                let bounds = inner.completion.bounds.get_or_init(|| bounds_in_tokens(inner, program, costs()));
                 let frames = JsonMachine { program, arena };
                 let node = frames.arena.nodes[*top as usize];
                 bounds.of_top(&frames, &node).with(budget.below(bounds, &frames, node.parent))

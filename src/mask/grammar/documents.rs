@@ -8,6 +8,7 @@
 use std::sync::Arc;
 
 use crate::mask::grammar::{GrammarMasker, builder};
+use crate::mask::json::cache::completion_facts::CompletionFacts;
 use crate::mask::json::cache::guide_memo::GuideMemo;
 use crate::mask::json::cache::masks::{CacheProbe, MaskCache};
 use crate::mask::json::masker::MaskBuilder;
@@ -29,12 +30,19 @@ pub struct DocumentMasks {
     pub lexemes: Vec<Arc<MaskedLexeme>>,
     /// Masks that were made before.
     pub memo: MaskCache,
+    /// What guides with budgets found out about it.
+    pub completion: CompletionFacts,
 }
 
 impl DocumentMasks {
+    /// Of these lexemes, with nothing found yet.
+    pub fn new(lexemes: Vec<Arc<MaskedLexeme>>) -> Self {
+        DocumentMasks { lexemes, memo: MaskCache::default(), completion: CompletionFacts::default() }
+    }
+
     /// Approximate bytes held, those of lexemes left out.
     pub fn memory_bytes(&self) -> usize {
-        self.memo.memory_bytes()
+        self.memo.memory_bytes() + self.completion.memory_bytes()
     }
 }
 

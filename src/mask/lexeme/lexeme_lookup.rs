@@ -105,6 +105,7 @@ impl VocabTables {
     fn evict_from(&self, cache: &mut LexemeCache) {
         let before = cache.bytes;
         let evicted = cache.evict(mask_cache_bytes());
+        self.kept.set(cache.bytes);
         free_pages::count(before.saturating_sub(cache.bytes));
         self.counters.evictions.fetch_add(evicted as u64, Ordering::Relaxed);
     }
@@ -122,6 +123,7 @@ impl VocabTables {
         self.counters.evictions.fetch_add(cache.lexemes.len() as u64, Ordering::Relaxed);
         free_pages::count(cache.bytes);
         *cache = LexemeCache { clock: cache.clock, ..LexemeCache::default() };
+        self.kept.set(0);
         self.crosses.0.clear();
         self.patches.kept.clear();
         self.patches.cores.clear();

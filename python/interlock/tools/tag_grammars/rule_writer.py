@@ -69,16 +69,20 @@ class RuleWriter:
         self.kept: list[Any] = []
         self.count = itertools.count(1)
         self.terminals: dict[str, str] = {}
+        self.rules: dict[str, str] = {}
         self.events: dict[tuple[str, str], str] = {}
         self.literals: dict[str, str] = {}
         #: What the place is inside of: "" at the top, where text is text.
         self.inside: Literal["", "tag", "call", "arguments"] = ""
 
     def rule(self, body: str, pointer: str) -> str:
-        """Write a rule for ``body``; return its name."""
-        name = f"r{next(self.count)}"
-        self.lines.append((f"{name}: {body}", pointer))
-        return name
+        """The name of the rule for ``body``, which is written once: two readings of one text are twice the work, in
+        masks and in budgets.
+        """
+        if body not in self.rules:
+            self.rules[body] = f"r{next(self.count)}"
+            self.lines.append((f"{self.rules[body]}: {body}", pointer))
+        return self.rules[body]
 
     def event(self, name: str, body: str, pointer: str) -> str:
         """A rule whose text is reported: ``name`` says as what."""

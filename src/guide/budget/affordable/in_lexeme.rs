@@ -176,7 +176,7 @@ impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
         let trie = if is_marked { &text.whole } else { vocabulary.trie() };
         let rows_at = |count: u32| {
             let key = TextEndKey { lexeme: item.lexeme, state: item.state, count, is_marked };
-            self.text_ends.get_or_find(key, || ends_behind_tokens(lexeme, item.state, count, text, trie))
+            self.facts.text_ends.get_or_find(key, || ends_behind_tokens(lexeme, item.state, count, text, trie))
         };
         // Text that is long enough, and far from the greatest length, is the same however long it is.
         let is_far = |most: u32| u64::from(count) + marked.longest as u64 + u64::from(most) <= u64::from(max);

@@ -39,7 +39,7 @@ impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
         if !TokenBoundsCache::takes(&key) {
             return None;
         }
-        if let Some(known) = self.token_bounds.get(&key) {
+        if let Some(known) = self.facts.token_bounds.get(&key) {
             return Some(known);
         }
         let (mut found, before) = (Vec::new(), self.work);
@@ -54,7 +54,7 @@ impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
         let is_whole = !self.is_exhausted();
         // The mask has as much work left as that of a guide which finds the bounds here.
         self.work = before;
-        is_whole.then(|| self.token_bounds.keep(&key, found))
+        is_whole.then(|| self.facts.token_bounds.keep(&key, found))
     }
 
     /// The bound of where bytes lead; [`ENDLESS`] where they are priced in another way.

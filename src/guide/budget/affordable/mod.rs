@@ -34,9 +34,8 @@ use crate::guide::budget::fewest_tokens_search::SearchSteps;
 use crate::guide::budget::plan::BudgetedDocument;
 use crate::guide::budget::shortest_tokenization::FewestTokens;
 use crate::lexeme::shortest_end::FEW_SEARCHED;
-use crate::mask::json::cache::token_bounds::TokenBoundsCache;
+use crate::mask::json::cache::completion_facts::CompletionFacts;
 use crate::mask::json::structural_tokens::{MAX_LENGTH, MarkedText, StructuralTokens};
-use crate::mask::lexeme::text_end_rows::TextEndCache;
 use crate::pushdown::completion::completion_bounds::CompletionBounds;
 use crate::pushdown::completion::min_cost::MinCosts;
 use crate::pushdown::completion::shortest::KeyWatch;
@@ -80,8 +79,7 @@ pub(super) struct AffordableTokens<'a, U> {
     top: FrameId,
     rests: &'a mut CompletionGraph,
     bounds: Option<&'a CompletionBounds>,
-    text_ends: &'a TextEndCache,
-    token_bounds: &'a TokenBoundsCache,
+    facts: &'a CompletionFacts,
     /// Bounds of the nodes of the guide's own stack, those before `base`.
     base: FrameId,
     below: FxHashMap<FrameId, u32>,
@@ -104,7 +102,7 @@ pub(super) struct AffordableTokens<'a, U> {
 
 impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
     pub(super) fn new(document: BudgetedDocument<'a>, speller: FewestTokens<'a, U>, left: u64) -> Self {
-        let BudgetedDocument { program, costs, arena, top, rests, bounds, text_ends, token_bounds } = document;
+        let BudgetedDocument { program, costs, arena, top, rests, bounds, facts } = document;
         let (base, below) = (arena.nodes.len() as FrameId, FxHashMap::default());
         let left = left.min(u64::from(ENDLESS) - 1);
         let (numbers, key) = (SeededMap::default(), Vec::new());
@@ -117,8 +115,7 @@ impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
             top,
             rests,
             bounds,
-            text_ends,
-            token_bounds,
+            facts,
             base,
             below,
             speller,

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use crate::guide::budget::grammar_positions::{DEAD, GrammarPositions};
+use crate::guide::budget::shortest_tokenization::FewestTokens;
 use crate::pushdown::grammar::completion::terminal_texts::Piece;
 use crate::pushdown::grammar::machine::Branches;
 use crate::util::seeded_hash::SeededMap;
@@ -17,6 +18,22 @@ pub(super) struct PlanChecks {
     kept: SeededMap<u32, u32>,
     /// A plan that completes the output from a class: so many tokens of it are behind.
     complete: SeededMap<u32, (Arc<[u32]>, usize)>,
+}
+
+/// The fewest tokens that spell a completion.
+pub(in crate::guide::budget) fn spelled<U: Fn(u32) -> bool>(
+    speller: &FewestTokens<U>,
+    token_sets: &[Box<[u32]>],
+    pieces: &[Piece],
+) -> Option<Vec<u32>> {
+    let mut out = Vec::new();
+    for piece in pieces {
+        match piece {
+            Piece::Text(text) => out.extend(speller.fewest_tokens(text)?),
+            Piece::Special(set) => out.push(token_sets[*set].iter().copied().find(|&t| speller.may_use(t))?),
+        }
+    }
+    Some(out)
 }
 
 impl GrammarPositions<'_> {
@@ -42,18 +59,8 @@ impl GrammarPositions<'_> {
         self.spelled(&pieces)
     }
 
-    /// The fewest tokens that spell a completion.
     fn spelled(&self, pieces: &[Piece]) -> Option<Vec<u32>> {
-        let mut out = Vec::new();
-        for piece in pieces {
-            match piece {
-                Piece::Text(text) => out.extend(self.speller.fewest_tokens(text)?),
-                Piece::Special(set) => {
-                    out.push(self.program.token_sets[*set].iter().copied().find(|&t| self.speller.may_use(t))?);
-                }
-            }
-        }
-        Some(out)
+        spelled(&self.speller, &self.program.token_sets, pieces)
     }
 
     /// Whether a plan has at most `left` tokens and completes the output from a class, as a guide steps it.

@@ -115,6 +115,11 @@ impl LeafCosts {
         self.terminals[terminal as usize].as_ref()
     }
 
+    /// What the parts of a document cost.
+    pub fn costs_of_document(&self, document: u32) -> &MinCosts {
+        &self.documents[document as usize].costs
+    }
+
     /// A short text of a document.
     pub fn document(&self, document: u32) -> Option<&Arc<[u8]>> {
         self.documents[document as usize].text.as_ref()

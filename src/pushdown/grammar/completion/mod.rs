@@ -6,8 +6,10 @@
 //!       +---------> plan <-- stack_costs <-- symbol_costs    by what it is, shortest first
 //!                     |<--- longest_ends <-- separated_texts    bounds of that, whatever was read before
 //!                     ^---- terminal_texts <-- line_texts    the texts of its terminals, and how lines are indented
+//!                     +---> behind_document    what follows an open document
 //! ```
 
+mod behind_document;
 pub mod leaf_costs;
 mod line_texts;
 pub mod longest_ends;

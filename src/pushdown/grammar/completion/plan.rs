@@ -30,10 +30,10 @@ use crate::pushdown::grammar::parse_stack::{Branch, NodeId, ParseStack};
 use crate::pushdown::grammar::program::{GrammarMachine, GrammarProgram};
 use crate::pushdown::grammar::scanner::{NO_OBLIGATIONS, ObligationsId, ScanStateId};
 use crate::util::seeded_hash::SeededSet;
-use crate::util::work_meter::{charge, metered, unmetered};
+use crate::util::work_meter::{charge, metered_with, unmetered};
 
 /// The most terminals of a completion.
-const MOST_LEAVES: usize = 1 << 16;
+pub(super) const MOST_LEAVES: usize = 1 << 16;
 /// Ends of what is being read that are tried.
 const MOST_TRIED: usize = 6;
 /// Places that a search looks at.
@@ -99,11 +99,13 @@ impl GrammarProgram {
             })
         };
         // They hold for all, so nobody pays for them alone. A source that would need more has none.
-        let within = || {
-            let (made, steps) = metered(MOST_STEPS, make);
-            made.filter(|_| steps <= MOST_STEPS)
-        };
-        self.prospects.largest.get_or_init(within).as_ref()
+        if self.prospects.largest.get().is_none() {
+            let (made, spent) = metered_with(MOST_STEPS, 0, make);
+            if !spent.crowded {
+                let _ = self.prospects.largest.set(made.filter(|_| spent.steps <= MOST_STEPS));
+            }
+        }
+        self.prospects.largest.get()?.as_ref()
     }
 
     /// Bounds of what completes a stack, if there are any.
@@ -139,25 +141,6 @@ impl GrammarMachine<'_> {
             return 0;
         }
         self.begun(branches).iter().map(|one| one.cost).min().unwrap_or(NO_COST)
-    }
-
-    /// So many bytes complete the output at most, after any one more token that stays inside the document of a branch
-    /// and opens at most `opens` brackets; `None` where that is not known.
-    pub fn most_in_document(&mut self, branch: &Branch, opens: usize) -> Option<u64> {
-        let program = self.program;
-        if !program.costs_are_exact() || !branch.is_in_document() {
-            return None;
-        }
-        let document = &program.documents[branch.document as usize];
-        let arena = self.stack.arena.as_deref_mut()?;
-        let place = (branch.frame, opens);
-        let inside = program.leaf_costs().most_in_document(document, branch.document, arena, place)?;
-        let tops: SmallVec<[NodeId; 2]> = SmallVec::from_slice(self.stack.tops(branch.tops));
-        let found = program.closure(self.stack, &tops);
-        let behind = self.tops_behind(&found, program.productions.first_document + branch.document);
-        let mut costs = StackCosts::new(program, &program.leaf_costs().symbols);
-        let (behind, _) = costs.of_tops(self.stack, &behind);
-        Some(inside.saturating_add(behind)).filter(|&all| all != NO_COST)
     }
 
     /// At most so many bytes complete the output from some branches; `None` where that is not known.
@@ -389,7 +372,7 @@ impl GrammarMachine<'_> {
     }
 
     /// The tops behind a symbol, from the closure of those before it.
-    fn tops_behind(&mut self, found: &Found, symbol: Symbol) -> SmallVec<[NodeId; 2]> {
+    pub(super) fn tops_behind(&mut self, found: &Found, symbol: Symbol) -> SmallVec<[NodeId; 2]> {
         let program = self.program;
         charge(1);
         let mut shifted = Shifted::default();
