@@ -38,9 +38,6 @@ pub const MASK_BYTES: usize = 32 << 20;
 /// See [`MASK_BYTES`].
 pub const LATE_MASK_BYTES: usize = 8 << 20;
 
-/// [`LATE_MASK_BYTES`] where all sources hold more than they may: what a pattern keeps to go on, if slowly.
-pub const CROWDED_MASK_BYTES: usize = 1 << 20;
-
 /// Bytes that lexemes and masks take between two times that a vocabulary's cache is measured, and emptied in part if it
 /// is too large: an eighth of what it may hold, so that it never holds much more.
 pub fn measure_bytes() -> usize {

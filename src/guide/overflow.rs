@@ -11,6 +11,7 @@ use crate::guide::Guide;
 use crate::guide::position::Position;
 use crate::index::{Index, IndexEngine};
 use crate::pushdown::json::arena::ArenaMark;
+use crate::util::memory_growth::room_of_states;
 
 /// A change of index.
 #[derive(Clone)]
@@ -39,7 +40,7 @@ impl Guide {
         match &self.position {
             Position::Pattern(_) => match &self.index.0.engine {
                 IndexEngine::Pattern(l) => {
-                    l.lexeme.is_full(self.index.0.limits.max_state_bytes) && self.index.0.live.is_none()
+                    l.lexeme.is_full(room_of_states(self.index.0.limits.max_state_bytes)) && self.index.0.live.is_none()
                 }
                 IndexEngine::Document { .. } | IndexEngine::Grammar(_) => false,
             },

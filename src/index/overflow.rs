@@ -21,6 +21,7 @@ use crate::mask::lexeme::masked_lexeme::MaskedLexeme;
 use crate::pushdown::json::arena::Arena;
 use crate::pushdown::json::frame::{FrameId, FrameKind, ObjectItem, Phase, ScalarItem};
 use crate::pushdown::json::program::{ClassProgram, Program};
+use crate::util::memory_growth::room_of_states;
 use crate::util::work_meter::too_large_states;
 
 /// Copies of full lexemes: lexemes that share their states share those of the copy.
@@ -53,7 +54,7 @@ impl Index {
         if let Some(younger) = slot.as_ref().filter(|y| !y.is_same(full) && y.given_up().is_none()) {
             return younger.clone();
         }
-        let made = full.copied(Some(self.0.limits.max_state_bytes));
+        let made = full.copied(Some(room_of_states(self.0.limits.max_state_bytes)));
         *slot = Some(made.clone());
         made
     }
@@ -130,7 +131,8 @@ impl Index {
         let IndexEngine::Document { program, .. } = &self.0.engine else { return false };
         let Some(n) = arena.nodes.get(top as usize) else { return false };
         let range = n.start as usize..(n.start + n.len) as usize;
-        let full = |l: &Lexeme| l.is_full(self.0.limits.max_state_bytes);
+        let room = room_of_states(self.0.limits.max_state_bytes);
+        let full = |l: &Lexeme| l.is_full(room);
         match n.kind {
             FrameKind::Scalar => arena.scalars[range].iter().any(|s| full(&program.lexemes[s.lexeme as usize])),
             FrameKind::Object if n.phase == Phase::Key => arena.objects[range].iter().filter(|i| i.others).any(|i| {

@@ -22,7 +22,7 @@ use crate::expr::analysis::saturate_counts::TokenReach;
 use crate::expr::{ByteSet, Exprs, INF};
 use crate::json::string_escape::EscapeUse;
 use crate::lexeme::{Lexeme, LexemeKind, StateId};
-use crate::limits::{CROWDED_MASK_BYTES, LATE_MASK_BYTES, Limits};
+use crate::limits::Limits;
 use crate::mask::grammar::end_nodes::NodesByByte;
 use crate::mask::json::byte_coverage::ByteCoverage;
 use crate::mask::json::cache::patches::PatchCache;
@@ -38,7 +38,7 @@ use crate::mask::lexeme::lexeme_mask::{LexemeMask, walk, walk_list};
 use crate::mask::lexeme::subtree_summary::SubtreeSummaries;
 use crate::mask::token_survey::Survey;
 use crate::util::cancel::uninterruptible;
-use crate::util::memory_growth::{self, GrowthMark, KeptBytes, is_crowded};
+use crate::util::memory_growth::{self, GrowthMark, KeptBytes, room_of_masks};
 use crate::util::work_meter::charge;
 use crate::vocab::trie_children::Children;
 use crate::vocab::{Trie, Vocabulary};
@@ -279,15 +279,15 @@ impl VocabTables {
         made: Arc<LexemeMask>,
     ) -> Arc<LexemeMask> {
         let size = made.memory_bytes();
-        let crowded = is_crowded();
-        let room = masks.grow(size) < masks.most.load(Ordering::Relaxed) && !crowded;
+        let (most_others, keeps) = room_of_masks();
+        let room = masks.grow(size) < masks.most.load(Ordering::Relaxed) && keeps;
         if root && room {
             masks.roots.set(key.state, made.clone());
             return masks.roots.get(key.state).cloned().unwrap_or(made);
         }
         let mut others = masks.others.write().unwrap_or_else(|p| p.into_inner());
         let held = masks.others_bytes.load(Ordering::Relaxed);
-        if held > if crowded { CROWDED_MASK_BYTES } else { LATE_MASK_BYTES } && !room {
+        if held > most_others && !room {
             others.clear();
             masks.needs.write().unwrap_or_else(|p| p.into_inner()).clear();
             masks.others_bytes.store(0, Ordering::Relaxed);

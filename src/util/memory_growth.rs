@@ -5,14 +5,15 @@
 //! Measuring a whole cache takes a millisecond, so each part says here what it takes, and a cache is measured when
 //! enough was taken since it was measured last.
 //!
-//! What running sources hold is in no cache alone, so it has a bound of its own ([`most_held`]). Beyond it masks of
-//! lexemes are made again instead of being kept, and whoever took much is refused more: a compile that took more than
-//! [`compile_share`], and a guide of a grammar that took more than [`guide_share`].
+//! What running sources hold is in no cache alone, so it has a bound of its own ([`most_held`]). Beyond it states and
+//! masks of lexemes are found again instead of being kept ([`room_of_states`], [`room_of_masks`]), and whoever took much
+//! is refused more: a compile that took more than [`compile_share`], and a guide of a grammar that took more than
+//! [`guide_share`].
 
 use std::cell::Cell;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 
-use crate::limits::mask_cache_bytes;
+use crate::limits::{LATE_MASK_BYTES, mask_cache_bytes};
 use crate::util::work_meter;
 
 /// Taken since the process began, by all.
@@ -21,6 +22,8 @@ static TAKEN: AtomicUsize = AtomicUsize::new(0);
 static HELD: AtomicUsize = AtomicUsize::new(0);
 /// Held by the caches of vocabularies, as of when each was measured.
 static KEPT: AtomicUsize = AtomicUsize::new(0);
+/// 0 where all hold what they may; 1 where it is more; 2 where it is a quarter more.
+static CROWDING: AtomicU8 = AtomicU8::new(0);
 
 thread_local! {
     /// Taken by this thread.
@@ -34,14 +37,44 @@ pub fn grow(bytes: usize) {
     let own = OWN.get().wrapping_add(bytes);
     OWN.set(own);
     work_meter::charge_bytes(bytes);
-    if held > most_held() {
+    if look(held) > 0 {
         work_meter::end_if_crowded(own, guide_share(held));
     }
 }
 
 /// Counts bytes that were let go of.
 pub fn shrink(bytes: usize) {
-    HELD.fetch_sub(bytes, Ordering::Relaxed);
+    look(HELD.fetch_sub(bytes, Ordering::Relaxed).saturating_sub(bytes));
+}
+
+/// Looks how crowded it is where so much is held.
+fn look(held: usize) -> u8 {
+    let bound = most_held();
+    let crowding = u8::from(held > bound) + u8::from(held > bound / 4 * 5);
+    if CROWDING.load(Ordering::Relaxed) != crowding {
+        CROWDING.store(crowding, Ordering::Relaxed);
+    }
+    crowding
+}
+
+/// The bytes of states that a lexeme may have found before its guides go on in a copy: `most`, or less where it is
+/// crowded.
+#[inline]
+pub fn room_of_states(most: usize) -> usize {
+    match CROWDING.load(Ordering::Relaxed) {
+        0 => most,
+        1 => most.min(1 << 20),
+        _ => most.min(256 << 10),
+    }
+}
+
+/// The bytes of masks that a lexeme keeps beyond those that it keeps for good, and whether it keeps more for good.
+pub fn room_of_masks() -> (usize, bool) {
+    match CROWDING.load(Ordering::Relaxed) {
+        0 => (LATE_MASK_BYTES, true),
+        1 => (1 << 20, false),
+        _ => (256 << 10, false),
+    }
 }
 
 /// The bytes that states and masks of all sources hold.
@@ -87,6 +120,7 @@ impl KeptBytes {
         let before = self.0.swap(bytes, Ordering::Relaxed);
         KEPT.fetch_add(bytes, Ordering::Relaxed);
         KEPT.fetch_sub(before, Ordering::Relaxed);
+        look(held());
     }
 }
 
@@ -104,12 +138,6 @@ pub fn most_held() -> usize {
     KEPT.load(Ordering::Relaxed).saturating_add(mask_cache_bytes().max(LEAST_RUNNING))
 }
 
-/// Whether all hold more than they may.
-#[inline]
-pub fn is_crowded() -> bool {
-    held() > most_held()
-}
-
 /// What one guide may have taken: less and less from the bound on, until all hold a quarter more.
 pub fn guide_share(held: usize) -> usize {
     /// The share where there is just no room any more, and the least: that of an everyday source.
@@ -119,14 +147,14 @@ pub fn guide_share(held: usize) -> usize {
     if held <= bound { usize::MAX } else { (SHARES.0 * (room >> 10) / (bound >> 12)).max(SHARES.1) }
 }
 
-/// What one compile may have taken, which is over: that of a large language, or of an everyday source where all hold a
-/// quarter more than they may.
+/// What one compile may have taken, which is over: that of a large language, or of an everyday source where all hold
+/// half as much again as they may.
 pub fn compile_share(held: usize) -> usize {
     const SHARES: (usize, usize) = (16 << 20, 4 << 20);
     let bound = most_held();
     match held.saturating_sub(bound) {
         0 => usize::MAX,
-        over if over < bound / 4 => SHARES.0,
+        over if over < bound / 2 => SHARES.0,
         _ => SHARES.1,
     }
 }

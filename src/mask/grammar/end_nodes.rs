@@ -11,6 +11,7 @@ use crate::expr::byte_bits::{ByteBits, bits, set_of, union};
 use crate::lexeme::bytes_around_ends::BytesAroundEnds;
 use crate::pushdown::grammar::program::GrammarProgram;
 use crate::pushdown::grammar::scanner::{END, ScanStateId};
+use crate::util::work_meter::is_over;
 use crate::vocab::Trie;
 
 /// Fewer nodes are walked sooner than end nodes are found; not in tests, whose vocabularies are small.
@@ -103,6 +104,10 @@ impl LastEndNodes {
         }
         let mut bytes: ByteBits = [0; 4];
         for &(terminal, _) in &program.scanner.state(state).live {
+            // They are found from hundreds of states of each terminal.
+            if is_over() {
+                return None;
+            }
             bytes = union(bytes, of_terminals.of(program, terminal, by_byte));
         }
         if self.0.as_ref().is_none_or(|(known, _)| *known != bytes) {
