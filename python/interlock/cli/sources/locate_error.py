@@ -154,6 +154,7 @@ def _is_pattern(pattern: str, dialect: str) -> bool:
 
 
 def _in_pattern(error: interlock.InterlockError, pattern: str, options: dict[str, Any]) -> PlaceInSource | None:
+    """The place in a pattern, and what to do in words of the command line; the core says the rest (``error.hint``)."""
     remedy = ""
     slashes = re.fullmatch(r"/(.*)/([a-z]*)", pattern, re.DOTALL)
     dialect = options.get("dialect", "python")
@@ -165,9 +166,10 @@ def _in_pattern(error: interlock.InterlockError, pattern: str, options: dict[str
         if "a group with a name is written" in str(error) and _is_pattern(pattern, other):
             remedy = f"write it so; --dialect {other} takes the pattern as it stands"
         elif _is_pattern(pattern, other):
-            remedy = f"--dialect {other} takes it"
-        if re.search(r"\(\?(R|\d+|&)", pattern):
-            remedy = "a pattern cannot call itself; a JSON Schema may recurse, by $ref"
+            # A class in a range means something else there.
+            either = f"; --dialect {other} takes it, with - as a character"
+            is_range = "one end is a class" in str(error)
+            remedy = f"{error.hint}{either}" if is_range else f"--dialect {other} takes it"
         elif error.code == "backreference":
             remedy = "write out what the group may be a second time; that both are equal cannot be enforced"
     elif isinstance(error, interlock.UnsatisfiableError):

@@ -63,7 +63,10 @@ def test_the_remedy_of_a_pattern_that_accepts_nothing_fits_the_reason(tmp_path, 
 @pytest.mark.parametrize(
     ("pattern", "remedy"),
     [
-        (r"(a)\1b*(?R)", "a pattern cannot call itself; "),
+        ("a(?R)", "a pattern cannot call itself; "),
+        (r"\(?1[-. ]?\d{3}\)?[9-0]", "write the lower end first, "),
+        (r"\(?1[-. ]?(\d{3})\1", "write out what the group may be a second time; "),
+        (r"[a-\d]", r"write the characters of the class, or \- for the character itself; --dialect ecma takes it, with -"),
         (r"(a|b)\1", "write out what the group may be a second time; "),
         ("/^ab$/i", "leave out the slashes around the pattern and give --flags i"),
         (r"\cA", "--dialect ecma takes it"),
