@@ -158,7 +158,7 @@ def _run_many(named: list[tuple[str, str]], args: argparse.Namespace, output: Ou
     """Compile each, and say in a line what it is, or why it is refused."""
     vocabulary = vocabularies.read(args)
     words: list[str] = []
-    read: list[sources.Source | interlock.InterlockError] = []
+    read: list[sources.Source | interlock.InterlockError | exits.InputError] = []
     for word, top in named:
         if top and not args.take_all and not args.schema_key and (why := _no_source(word, args)):
             output.remark(Line(("note: ", NOTE), f"{word} is left out: {why}"))
@@ -169,17 +169,21 @@ def _run_many(named: list[tuple[str, str]], args: argparse.Namespace, output: Ou
             read.append(sources.read(word, inside, alone=False))
         except interlock.InterlockError as error:
             read.append(error)
+        except exits.InputError as error:
+            if not error.source_file:
+                raise
+            read.append(error)
     if kinds := {source.kind for source in read if isinstance(source, sources.Source)}:
         kind_options.refuse_others(args, kinds, "each of the sources")
     machine: list[dict[str, object]] = []
     refused = 0
     for word, source in zip(words, read):
         try:
-            if isinstance(source, interlock.InterlockError):
+            if not isinstance(source, sources.Source):
                 raise source
             index = source.compile(vocabulary)
-        except interlock.InterlockError as error:
-            if exits.code_of(error) != exits.SOURCE:
+        except (interlock.InterlockError, exits.InputError) as error:
+            if exits.code_of(error) != exits.SOURCE and error is not source:
                 raise
             refused += 1
             machine.append({"name": word, "error": exits.describe(error)})

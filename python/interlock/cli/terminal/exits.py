@@ -93,7 +93,13 @@ class UsageError(_Remedied):
 
 
 class InputError(_Remedied):
-    """Something around the source that is not usable; exit code 4."""
+    """Something around the source that is not usable; exit code 4. ``source_file`` is the file of a source that cannot
+    be read, among others that can.
+    """
+
+    def __init__(self, message: str, remedy: str = "", source_file: str = "") -> None:
+        super().__init__(message, remedy)
+        self.source_file = source_file
 
 
 class Terminated(BaseException):
