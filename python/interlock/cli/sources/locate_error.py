@@ -22,7 +22,7 @@ from interlock.cli.terminal.escaped_lines import lines_remedy
 from interlock.cli.terminal.exits import CUT_OFF
 from interlock.cli.terminal.grammar_remedies import way_to_mend_grammar
 from interlock.cli.terminal.place_in_source import PlaceInSource, json_value
-from interlock.explain.contradicting_keywords import contradiction
+from interlock.explain.contradicting_keywords import contradiction, slashed, without_slashes
 from interlock.explain.document import Member, Node
 from interlock.explain.reference_loops import endless_loop, loop_in_place
 from interlock.util.json_pointer import unescaped, value_at
@@ -156,11 +156,10 @@ def _is_pattern(pattern: str, dialect: str) -> bool:
 def _in_pattern(error: interlock.InterlockError, pattern: str, options: dict[str, Any]) -> PlaceInSource | None:
     """The place in a pattern, and what to do in words of the command line; the core says the rest (``error.hint``)."""
     remedy = ""
-    slashes = re.fullmatch(r"/(.*)/([a-z]*)", pattern, re.DOTALL)
     dialect = options.get("dialect", "python")
     other = "ecma" if dialect == "python" else "python"
-    if slashes and _is_pattern(slashes[1], dialect):
-        flags = f" and give --flags {slashes[2]}" if slashes[2] else ""
+    if inside := slashed(pattern, dialect):
+        flags = f" and give --flags {inside[1]}" if inside[1] else ""
         remedy = f"leave out the slashes around the pattern{flags}"
     elif isinstance(error, (interlock.PatternError, interlock.UnsupportedError)):
         if "a group with a name is written" in str(error) and _is_pattern(pattern, other):
@@ -432,6 +431,7 @@ def _contradiction(error: interlock.InterlockError, source: Source, text: str) -
     words = [f"{k}" + (f" (at {k.pointer})" if k.pointer != pointer else "") for k in others]
     of = f" for {kinds[0]}" if kinds else ""
     if len(words) == 1:
-        return "change it; no output can satisfy it", (f"because of: {words[0]}{of}",)
+        way = without_slashes(others[0].value) if others[0].keyword == "pattern" else ""
+        return way or "change it; no output can satisfy it", (f"because of: {words[0]}{of}",)
     joined = " and ".join([", ".join(words[:-1]), words[-1]])
     return "change one of them", (f"these contradict each other{of}: {joined}",)

@@ -77,6 +77,25 @@ def test_the_remedy_of_a_pattern_that_is_refused_fits_the_reason(tmp_path, patte
     assert error["remedy"].startswith(remedy), error
 
 
+@pytest.mark.parametrize(
+    ("pattern", "remedy"),
+    [
+        ("/^[a-z]+$/", "leave out the slashes around the pattern"),
+        ("/^[a-z]+$/i", "leave out the slashes around the pattern; a schema has no flags: write both cases"),
+        ("^a$b", "change it; "),
+    ],
+)
+def test_the_slashes_around_a_pattern_of_a_schema_are_named(tmp_path, pattern, remedy):
+    name = {"type": "string", "pattern": pattern}
+    objects = {"type": "object", "properties": {"name": name}}
+    for schema in (name, objects | {"required": ["name"]}):
+        error = machine(tmp_path, "inspect", f"schema:{json.dumps(schema)}", code=3)["error"]
+        assert error["remedy"].startswith(remedy), error
+    # An optional one is left out, with a warning.
+    said = run(tmp_path, "inspect", f"schema:{json.dumps(objects)}").stderr
+    assert (f"; {remedy}" in said) is pattern.startswith("/"), said
+
+
 def test_the_remedy_of_another_notation_leads_on(tmp_path):
     (tmp_path / "wrong.gbnf").write_text('start: "a" start | "b"\n')
     assert here(tmp_path, "check", "wrong.gbnf", "--syntax", "lark", "--text", "ab").returncode == 0
