@@ -77,6 +77,7 @@ def _locate(error: interlock.InterlockError, source: Source) -> PlaceInSource | 
     broken = re.match(r'in the document "(.*?)": .*\(at byte (\d+)\)', str(error))
     if broken and broken[1] in (documents := source.options.get("documents", {})):
         found = _broken_document(error, documents, broken[1], int(broken[2]))
+        error.referred_from = source.file  # type: ignore[attr-defined]
         return replace(found, notes=(*_referring(source, text, broken[1], ""), *found.notes))
     uri, is_other, inside = (error.pointer or "").partition("#")
     if is_other and uri in (documents := source.options.get("documents", {})):

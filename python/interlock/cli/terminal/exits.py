@@ -169,6 +169,11 @@ def describe(error: BaseException) -> dict[str, Any]:
         # The empty pointer is the root of a schema.
         if value is not None and (value != "" or name == "pointer"):
             out[name] = value
+    if (referring := getattr(error, "referred_from", None)) is not None:
+        # The file is that of the other document, and the pointer that of the reference to it.
+        reference = {name: out.pop(name) for name in ("pointer", "keyword") if name in out}
+        out.pop("place", None)
+        out["reference"] = ({"file": referring} if referring else {}) | reference
     if file := getattr(error, "source_file", ""):
         out["file"] = file
     if place is not None and place.found:
