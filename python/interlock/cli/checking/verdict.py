@@ -116,7 +116,7 @@ class Walker:
             machine["valid"] = True
             found = _only_of_form(found)
         elif self.valid:
-            found = replace(found, problems=self._of_the_value(found))
+            found = replace(found, problems=[*map(_not_known, self._of_the_value(found))])
             machine = _machine(found, data, refused, reason)
         if found.accepted:  # Over bytes it would do: it is the tokens.
             said = f"the text is accepted, but not these tokens: {reason}"
@@ -157,6 +157,15 @@ class Walker:
 
 
 VALID = "valid under the schema"
+NOT_KNOWN = "whether it is valid is not known: "
+"""What is said under ``--valid`` of a number that the engine writes in no spelling."""
+
+
+def _not_known(problem: Problem) -> Problem:
+    """A problem of a document that may be valid, where no schema says it but the engine of a number."""
+    if problem.schema or problem.keyword not in ("numbers", "multipleOf"):
+        return problem
+    return replace(problem, message=f"{NOT_KNOWN}{problem.message}", hint="")
 
 
 def _only_of_form(found: Explanation) -> Explanation:
