@@ -42,7 +42,8 @@ class ImpossibleProperty:
             why = f": {', '.join(said[:-1])} and {said[-1]} contradict each other"
         elif said:
             why = f": because of {said[0]}"
-        return f"no value satisfies the schema of `{name}` (at {self.pointer}), so it is always left out{why}{_way_without_slashes(self.keywords)}"
+        way = _way_without_slashes(self.keywords)
+        return f"no value satisfies the schema of `{name}` (at {self.pointer}), so it is always left out{why}{way}"
 
     def moved(self, place: Callable[[str], str]) -> ImpossibleProperty:
         """The same with other pointers: those of a document that the schema is a part of."""
