@@ -42,6 +42,10 @@ const ADVICE: &[(&[&str], &str)] = &[
     ),
     (&["min repeat greater", "numbers out of order"], "write the smaller number first"),
     (&["unterminated character"], r"write ] where the set ends, or \[ for the character itself"),
+    (
+        &["bad character range: one end is a class"],
+        r"write the characters of the class, or \- for the character itself",
+    ),
     (&["bad character range", "range out of order"], r"write the lower end first, or \- for the character itself"),
     (&["bad escape (end of pattern)", r"\ at end of pattern"], r"leave it out, or write \\ for the character itself"),
     (
@@ -83,9 +87,15 @@ fn of_group(behind: &str) -> &'static str {
     match behind {
         _ if behind.starts_with('|') => "write (?:...|...): the numbers of groups make no difference here",
         _ if behind.starts_with('^') => "write the flags without ^, as in (?i:...)",
-        _ if behind.starts_with("P>") => "a pattern cannot call itself; a JSON Schema may recurse, by $ref",
+        _ if calls(behind) => "a pattern cannot call itself; a JSON Schema may recurse, by $ref",
         _ => r"(?:...) is a group, (?=...) looks ahead; write \( for the character",
     }
+}
+
+/// Whether a group calls the whole pattern or a part of it, as `(?R)`, `(?1)`, `(?+1)`, `(?&x)` and `(?P>x)` do.
+fn calls(behind: &str) -> bool {
+    let of_number = behind.strip_prefix(['+', '-']).unwrap_or(behind);
+    behind.starts_with(['R', '&']) || behind.starts_with("P>") || of_number.starts_with(|c: char| c.is_ascii_digit())
 }
 
 /// What to do about an escape that only other engines have, by its letter.
@@ -132,6 +142,21 @@ mod tests {
         assert_eq!(advice(r"a\h").as_deref(), Some(r"write [ \t]"));
         assert_eq!(advice(r"a\y").as_deref(), Some("leave out the backslash for the character itself"));
         assert_eq!(advice("(?<name>a)"), None);
+    }
+
+    #[test]
+    fn a_pattern_that_calls_itself_is_known() {
+        for pattern in ["(?R)", "a(?1)", "(?+1)", "(?&x)", "(?P>x)"] {
+            assert!(advice(pattern).is_some_and(|a| a.starts_with("a pattern cannot call itself")), "{pattern}");
+        }
+        assert_eq!(advice(r"\(?1[9-0]").as_deref(), Some(r"write the lower end first, or \- for the character itself"));
+    }
+
+    #[test]
+    fn a_range_to_a_class_has_no_lower_end() {
+        for pattern in [r"[a-\d]", r"[\w-z]"] {
+            assert!(advice(pattern).is_some_and(|a| a.starts_with("write the characters of the class")), "{pattern}");
+        }
     }
 
     #[test]

@@ -99,7 +99,7 @@ class Trace:
 
 Wishes = Sequence[Mapping[int, float]]
 """For each token, what a model would have liked: ids and log-probabilities."""
-Why = Callable[[bytes], tuple[list[str], list[Place]]]
+Why = Callable[..., tuple[list[str], list[Place]]]
 """What says of a text why it is refused, and where; nothing of one that is accepted."""
 
 
@@ -215,10 +215,12 @@ def _explainer(recipe: Recipe) -> tuple[Why, Callable[[bytes], tuple[int, str]]]
     """What says why a text is refused, and what says where, and what had to stand at that byte instead."""
     index = recipe.compile()
 
-    def why(data: bytes) -> tuple[list[str], list[Place]]:
+    def why(data: bytes, innermost_first: bool = False) -> tuple[list[str], list[Place]]:
         found = explain(index, data)
         starts = LineStarts(found.text)
         whole = [p for p in found.problems if p.schema or "the text ends" not in p.message] or found.problems
+        if innermost_first:
+            whole = sorted(whole, key=lambda p: p.until - p.start)
         places = [Place(*starts.line_column(min(p.start, len(found.text))), p.pointer) for p in whole]
         return [p.message for p in whole], places
 
@@ -284,7 +286,7 @@ def _reason(
     if token in silent:
         return "the output is not complete"
     data = guide.index.vocabulary.token_bytes(token)
-    reasons = [reason for reason in why(prefix + data)[0] if "ends" not in reason]
+    reasons = [reason for reason in why(prefix + data, innermost_first=True)[0] if "ends" not in reason]
     if reasons and not reasons[0].startswith(("the engine", "not JSON")):
         return reasons[0]
     at, needed = expected(prefix + data)

@@ -11,7 +11,7 @@ from typing import Any
 from interlock.explain.document import Member, Node
 from interlock.explain.references import Place, enter
 from interlock.explain.validator import Outcome, Problem, Step
-from interlock.explain.wording import ARTICLES, either, listed, literal, shown, subject
+from interlock.explain.wording import ARTICLES, brief_literal, either, listed, literal, shown, subject
 from interlock.util.json_pointer import escaped
 from interlock.util.near_words import nearest
 from interlock.util.plurals import counted
@@ -291,12 +291,12 @@ def _tag(step: Step, schemas: list[Any], found: list[Outcome]) -> Problem | None
             values = [schema.get("properties", {}).get(key, {}) for schema in schemas if isinstance(schema, dict)]
             constants = [value["const"] for value in values if isinstance(value, dict) and "const" in value]
             if len(constants) == len(found):
-                allowed = listed([literal(value) for value in constants])
+                allowed = listed([brief_literal(value) for value in constants])
                 written = step.all.text[problem.start : problem.end]
                 strings = [value for value in constants if isinstance(value, str)]
                 near = nearest(written.strip('"'), strings, 0.7)
                 message = f"{subject(pointer)}: {shortened(written)} fits no alternative; allowed: {allowed}"
-                return replace(problem, message=message, hint=f"did you mean {literal(near)}?" if near else "")
+                return replace(problem, message=message, hint=f"did you mean {brief_literal(near)}?" if near else "")
     return None
 
 

@@ -12,7 +12,7 @@ from interlock.explain.document import Node
 from interlock.explain.format_rules import broken_rule
 from interlock.explain.format_rules.patterns import left_out as left_out_of_regex
 from interlock.explain.validator import Step
-from interlock.explain.wording import ARTICLES, either, listed, literal
+from interlock.explain.wording import ARTICLES, brief_literal, either, listed, literal
 from interlock.util.near_words import nearest
 from interlock.util.plurals import counted
 
@@ -93,8 +93,8 @@ def _enum(step: Step, values: Any) -> None:
     near = ""
     if isinstance(step.node.value, str):
         near = nearest(step.node.value, [v for v in values if isinstance(v, str)], 0.7)
-    hint = f"did you mean {literal(near)}?" if near else ""
-    allowed = listed([literal(value) for value in values])
+    hint = f"did you mean {brief_literal(near)}?" if near else ""
+    allowed = listed([brief_literal(value) for value in values])
     step.problem("enum", f"{step.subject}: {step.written} is none of the allowed values: {allowed}", hint=hint)
 
 
@@ -103,7 +103,7 @@ def _const(step: Step, value: Any) -> None:
     if answer is None:
         step.out.unsure = True
     elif not answer:
-        step.problem("const", f"{step.subject}: {step.written} is not {literal(value)}, the only value allowed")
+        step.problem("const", f"{step.subject}: {step.written} is not {brief_literal(value)}, the only value allowed")
 
 
 def _bound(keyword: str, breaks: Callable[[Decimal, Decimal], bool], words: str) -> Callable[[Step, Any], None]:

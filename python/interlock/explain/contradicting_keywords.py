@@ -7,6 +7,7 @@ contradicts itself, and would not if any of it were missing.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -32,6 +33,31 @@ class Keyword:
 
     def __str__(self) -> str:
         return f"{self.keyword} {shortened(literal(self.value), 40)}"
+
+
+def slashed(pattern: str, dialect: str) -> tuple[str, str] | None:
+    """The pattern between slashes, and the letters behind them; ``None`` where none stands there."""
+    found = re.fullmatch(r"/(.*)/([a-z]*)", pattern, re.DOTALL)
+    if found is None:
+        return None
+    try:
+        interlock.check_regex(found[1], dialect=dialect)  # type: ignore[arg-type]
+    except interlock.InterlockError:
+        return None
+    return found[1], found[2]
+
+
+def without_slashes(pattern: Any) -> str:
+    """What to do about a ``pattern`` between slashes that matches nothing; empty where it has none.
+
+    >>> without_slashes("/^a$/"), without_slashes("^a$")
+    ('leave out the slashes around the pattern', '')
+    """
+    found = slashed(pattern, "ecma") if isinstance(pattern, str) else None
+    if found is None:
+        return ""
+    flags = "; a schema has no flags: write both cases of a letter, as in [Aa]" if "i" in found[1] else ""
+    return f"leave out the slashes around the pattern{flags}"
 
 
 def contradiction(schema: Any, pointer: str, accepts_nothing: Callable[[Any], bool]) -> list[Keyword]:

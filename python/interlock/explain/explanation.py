@@ -18,7 +18,7 @@ from interlock.explain.deep_documents import too_deep_document, too_deep_value
 from interlock.explain.document import BLANKS, LineStarts, Node, NotJson, embedded, line_column, parse
 from interlock.explain.oracle import Oracle
 from interlock.explain.validator import Problem, Validator
-from interlock.explain.wording import listed, literal
+from interlock.explain.wording import brief_literal, listed, literal
 from interlock.schema_hints import quiet
 from interlock.util.near_words import nearest
 from interlock.util.wide_encodings import wide_encoding
@@ -134,6 +134,8 @@ def _problems(recipe: Recipe, text: str, at: int, early: bool, tag: str) -> list
         unknown = ("additionalProperties", "unevaluatedProperties")
         ended = _ends_with_a_string(text, document)
         found = [p for p in found if p.until < broken.offset + ended or p.keyword in unknown]
+        # An object that is open where its last string ends could have had its other keys yet.
+        found = [p for p in found if p.until < broken.offset or not (p.missing or p.keyword in _COULD_FOLLOW)]
     # Where nothing more may follow, the engine stops at the comma before it.
     if not any(not text[at : problem.start].strip(BLANKS + ",:") for problem in found):
         report = recipe.compile().report
@@ -142,6 +144,10 @@ def _problems(recipe: Recipe, text: str, at: int, early: bool, tag: str) -> list
     if not found and not syntax and not early and validator.was_too_deep:
         return [too_deep_value(text, at)]
     return found + syntax
+
+
+_COULD_FOLLOW = ("minItems", "minProperties", "contains", "minContains")
+"""Keywords that ask for more of a container, beside those that ask for a key (``Problem.missing``)."""
 
 
 def _ends_with_a_string(text: str, document: Node) -> bool:
@@ -192,10 +198,10 @@ def _not_json(error: NotJson, text: str) -> Problem:
 
 def _choices(choices: list[str], text: str) -> Problem:
     near = nearest(text, choices)
-    hint = f"did you mean {literal(near)}?" if near else ""
-    words = listed([literal(choice) for choice in choices])
+    hint = f"did you mean {brief_literal(near)}?" if near else ""
+    words = listed([brief_literal(choice) for choice in choices])
     whole = max(len(text), 1)
-    return Problem("", "choices", "", f"{literal(text)} is none of the choices: {words}", 0, whole, whole, hint)
+    return Problem("", "choices", "", f"{brief_literal(text)} is none of the choices: {words}", 0, whole, whole, hint)
 
 
 def _pattern(text: str, at: int, early: bool) -> Problem:

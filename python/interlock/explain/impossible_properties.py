@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 import interlock
 from interlock import schema_hints
-from interlock.explain.contradicting_keywords import Keyword, contradiction
+from interlock.explain.contradicting_keywords import Keyword, contradiction, without_slashes
 from interlock.explain.subschemas import HOLDERS, subschemas
 from interlock.util.json_pointer import unescaped
 
@@ -42,12 +42,18 @@ class ImpossibleProperty:
             why = f": {', '.join(said[:-1])} and {said[-1]} contradict each other"
         elif said:
             why = f": because of {said[0]}"
-        return f"no value satisfies the schema of `{name}` (at {self.pointer}), so it is always left out{why}"
+        way = _way_without_slashes(self.keywords)
+        return f"no value satisfies the schema of `{name}` (at {self.pointer}), so it is always left out{why}{way}"
 
     def moved(self, place: Callable[[str], str]) -> ImpossibleProperty:
         """The same with other pointers: those of a document that the schema is a part of."""
         words = tuple(replace(word, pointer=place(word.pointer)) for word in self.keywords)
         return ImpossibleProperty(place(self.pointer), words)
+
+
+def _way_without_slashes(keywords: tuple[Keyword, ...]) -> str:
+    ways = [without_slashes(word.value) for word in keywords if word.keyword == "pattern"]
+    return "".join(f"; {way}" for way in ways if way)
 
 
 def impossible_properties(schema: Any, options: Mapping[str, Any]) -> list[ImpossibleProperty]:

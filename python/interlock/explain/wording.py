@@ -11,6 +11,8 @@ from interlock.explain.document import Node
 from interlock.util.json_pointer import unescaped
 from interlock.util.quoting import LONGEST, shortened
 
+LONGEST_LITERAL = 200
+"""Characters of a value of a schema."""
 ARTICLES = {
     "null": "null",
     "boolean": "a boolean",
@@ -50,6 +52,15 @@ def literal(value: Any) -> str:
     if isinstance(value, list):
         return "[" + ", ".join(map(literal, value)) + "]"
     return json.dumps(value, ensure_ascii=False)
+
+
+def brief_literal(value: Any) -> str:
+    """A value of a schema, as JSON; of a long one the beginning.
+
+    >>> brief_literal("no"), len(brief_literal("a" * 5_000))
+    ('"no"', 200)
+    """
+    return shortened(literal(value), LONGEST_LITERAL)
 
 
 def shown(text: str, node: Node, longest: int = LONGEST) -> str:

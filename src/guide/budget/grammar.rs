@@ -28,6 +28,15 @@ impl GrammarMachine<'_> {
     }
 }
 
+/// What is asked for near the end, where bounds are known to hold, but not by which tokens.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum NearTheEnd {
+    /// A bound is not enough.
+    NeedsPlan,
+    /// A bound is enough: no plan was found.
+    BoundSuffices,
+}
+
 /// The tokens of a row.
 pub(super) fn tokens_of(row: &[u32]) -> impl Iterator<Item = u32> + '_ {
     (0..row.len() as u32 * 32).filter(|&t| row[t as usize >> 5] >> (t & 31) & 1 == 1)
@@ -106,14 +115,14 @@ impl Guide {
 
     /// At most so many tokens complete the output of a grammar from here, as far as that is known without a plan.
     ///
-    /// Where a completion is known to exist, but not by which tokens, that counts only with `room`.
-    pub(super) fn bound_grammar(&mut self, left: u64, room: bool) -> Option<u64> {
+    /// Where a completion is known to exist, but not by which tokens, `near` says whether it counts near the end.
+    pub(super) fn bound_grammar(&mut self, left: u64, near: NearTheEnd) -> Option<u64> {
         let spelled = self.budget.as_ref().is_some_and(|b| b.spelled);
-        spelled.then(|| self.bound_spelled_grammar(left, room)).flatten()
+        spelled.then(|| self.bound_spelled_grammar(left, near)).flatten()
     }
 
     /// As [`bound_grammar`](Self::bound_grammar), where every byte that is needed is a token.
-    pub(super) fn bound_spelled_grammar(&mut self, left: u64, room: bool) -> Option<u64> {
+    pub(super) fn bound_spelled_grammar(&mut self, left: u64, near: NearTheEnd) -> Option<u64> {
         let (IndexEngine::Grammar(grammar), Position::Grammar { stack, at }) =
             (&self.index.0.engine, &mut self.position)
         else {
@@ -125,8 +134,8 @@ impl Guide {
         stack.truncate(&mark);
         let (bound, exact) = (bound?, grammar.program.costs_are_exact());
         // Near the end a plan is held: bounds are known to hold, but not by which tokens.
-        let near = !exact && bound.saturating_mul(2).saturating_add(64) > left;
-        Some(bound).filter(|&bound| bound <= left && !(near && room))
+        let is_near = !exact && bound.saturating_mul(2).saturating_add(64) > left;
+        Some(bound).filter(|&bound| bound <= left && !(is_near && near == NearTheEnd::NeedsPlan))
     }
 
     /// The fewest tokens that complete the output of a grammar from here, where it may not end: at most `most`.

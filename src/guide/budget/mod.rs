@@ -34,6 +34,7 @@ use crate::expr::ByteSet;
 use crate::guide::Guide;
 use crate::guide::budget::affordable::AffordableTokens;
 use crate::guide::budget::fewest_tokens_search::{FewestSearch, MAX_LOOKED, MAX_LOOKED_NEAR, SearchStates};
+use crate::guide::budget::grammar::NearTheEnd;
 use crate::guide::budget::pattern_ends::PatternEnds;
 use crate::guide::budget::plan::{Budget, BudgetedDocument, Reserve};
 use crate::guide::budget::shortest_tokenization::FewestTokens;
@@ -138,7 +139,9 @@ impl Guide {
                 let bound = self.bound_by(&mut budget);
                 if bound.leaves_room(most) {
                     Reserve { plan: None, bound: bound.cost.into() }
-                } else if let Some(bound) = spelled.then(|| self.bound_spelled_grammar(most, true)).flatten() {
+                } else if let Some(bound) =
+                    spelled.then(|| self.bound_spelled_grammar(most, NearTheEnd::NeedsPlan)).flatten()
+                {
                     Reserve { plan: None, bound }
                 } else {
                     let mut plan = self.plan_by(most.max(FEW_TOKENS));
@@ -176,29 +179,25 @@ impl Guide {
         if self.keep_by_tables(row, left - 1) || self.has_room() {
             return;
         }
-        if let IndexEngine::Grammar(_) = &self.index.0.engine {
-            if self.has_room_grammar(row, left - 1) {
-                return;
-            }
-            self.make_plan();
-            self.price(row, left - 1);
-            let plan = self.budget.as_ref().and_then(|b| b.reserves.last()).and_then(|r| r.plan.as_ref());
-            let plan = plan.filter(|(plan, done)| (plan.len() - done) as u64 <= left);
-            if let Some(&t) = plan.and_then(|(plan, done)| plan.get(*done)) {
-                row[t as usize >> 5] |= 1 << (t & 31);
-            }
+        let is_grammar = matches!(self.index.0.engine, IndexEngine::Grammar(_));
+        if is_grammar && self.has_room_grammar(row, left - 1) {
             return;
         }
         self.make_plan();
-        let Some(budget) = &self.budget else { return };
-        let plan = budget.reserves.last().and_then(|r| r.plan.as_ref());
-        let plan = plan.filter(|(plan, done)| (plan.len() - done) as u64 <= left);
-        let planned = plan.and_then(|(plan, done)| plan.get(*done).copied());
-        let planned = planned.filter(|&t| row[t as usize >> 5] >> (t & 31) & 1 == 1);
+        // The plan of a grammar was stepped through when it was made, so its token is allowed whatever the row says.
+        // Plans of patterns and documents are not stepped: of their tokens only those of the mask are.
+        let is_allowed = |t: &u32| is_grammar || row[*t as usize >> 5] >> (*t & 31) & 1 == 1;
+        let planned = self.planned_token(left).filter(is_allowed);
         self.price(row, left - 1);
         if let Some(t) = planned {
             row[t as usize >> 5] |= 1 << (t & 31);
         }
+    }
+
+    /// The next token of the guide's plan, if `left` tokens are enough for all of the plan.
+    fn planned_token(&self, left: u64) -> Option<u32> {
+        let (plan, done) = self.budget.as_ref()?.reserves.last()?.plan.as_ref()?;
+        plan.get(*done).copied().filter(|_| (plan.len() - done) as u64 <= left)
     }
 
     /// Takes `token`, which was stepped just now, out of the budget. False if the tokens that are left then do not
@@ -216,14 +215,14 @@ impl Guide {
         budget.here = None;
         let Some(before) = budget.reserves.last() else { return false };
         let followed = before.plan.as_ref().filter(|(p, done)| p.get(*done) == Some(&token));
-        let plan = followed.map(|(p, done)| (p.clone(), done + 1));
+        let rest = followed.map(|(p, done)| (p.clone(), done + 1));
         let mut reserve = match after {
             Some(bound) if bound > left => return false,
             Some(bound) => Reserve { plan: None, bound },
-            None => Reserve { bound: plan.as_ref().map_or(u64::MAX, |(p, done)| (p.len() - done) as u64), plan },
+            None => Reserve { bound: rest.as_ref().map_or(u64::MAX, |(p, done)| (p.len() - done) as u64), plan: rest },
         };
         if reserve.bound > left
-            && let Some(bound) = self.bound_grammar(left, true)
+            && let Some(bound) = self.bound_grammar(left, NearTheEnd::NeedsPlan)
         {
             reserve = Reserve { plan: None, bound };
         }
@@ -234,11 +233,11 @@ impl Guide {
             }
         }
         if reserve.bound > left {
-            let plan = self.plan_by(left).filter(|p| p.len() as u64 <= left).or_else(|| self.plan_near(left));
-            let plan = plan.or_else(|| self.plan_as_bounded(left));
-            reserve = match plan {
+            let made = self.plan_by(left).filter(|p| p.len() as u64 <= left);
+            let made = made.or_else(|| self.plan_near(left)).or_else(|| self.plan_as_bounded(left));
+            reserve = match made {
                 Some(plan) => Reserve { bound: plan.len() as u64, plan: Some((plan, 0)) },
-                None => match self.bound_grammar(left, false) {
+                None => match self.bound_grammar(left, NearTheEnd::BoundSuffices) {
                     Some(bound) => Reserve { bound, plan: None },
                     None => {
                         self.forget_bounds();

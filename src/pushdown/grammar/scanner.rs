@@ -5,6 +5,7 @@
 //! that no longer one follows, and this promise is kept byte by byte until nothing could break it any more. So a match
 //! is the longest one in all of the text, and not only as far as one byte of look-ahead tells.
 
+use std::cmp::Reverse;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -371,10 +372,15 @@ impl Scanner {
         }
     }
 
+    /// The rank of a terminal among those that match the same text, which is that of the least rank: of the highest
+    /// precedence, and among equal ones of the terminal that was defined first.
+    fn rank(&self, terminal: u32) -> (Reverse<Precedence>, u32) {
+        (Reverse(self.precedence[terminal as usize]), terminal)
+    }
+
     /// Whether a text that two terminals match is the first one's.
     pub fn prefers(&self, terminal: u32, other: u32) -> bool {
-        let rank = |t: u32| (std::cmp::Reverse(self.precedence[t as usize]), t);
-        rank(terminal) < rank(other)
+        self.rank(terminal) < self.rank(other)
     }
 
     /// Whether a terminal's look-ahead sees beyond its end.
@@ -439,8 +445,8 @@ impl Scanner {
                 })
                 .collect(),
             Lexer::Contextual => {
-                // The first one defined wins among equals.
-                accepting.sort_by_key(|&(t, _)| (std::cmp::Reverse(self.precedence[t as usize]), t));
+                // This decides which terminal wins by its priority: the first whose look-ahead is met has the text.
+                accepting.sort_by_key(|&(t, _)| self.rank(t));
                 let longer: Vec<Obligation> =
                     held.into_iter().chain(live.iter().filter_map(|one| self.longest(one))).collect();
                 // One whose look-ahead is not met leaves the text to the next one.

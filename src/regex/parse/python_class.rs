@@ -168,7 +168,10 @@ impl PythonParser {
                         (PythonClassPart::Char(lo), PythonClassPart::Char(hi)) if lo <= hi => {
                             members.folded.push(lo, hi);
                         }
-                        _ => return Err(self.r.error("bad character range", start)),
+                        (PythonClassPart::Char(_), PythonClassPart::Char(_)) => {
+                            return Err(self.r.error("bad character range", start));
+                        }
+                        _ => return Err(self.r.error("bad character range: one end is a class", start)),
                     }
                     continue;
                 }

@@ -11,7 +11,7 @@ import pytest
 import interlock
 from interlock.drawing.trace import trace
 from interlock.drawing.trace_page import trace_page
-from interlock.explain import byte_vocabulary
+from interlock.explain import byte_vocabulary, explain
 
 SCHEMA = {
     "type": "object",
@@ -55,6 +55,24 @@ def test_a_refused_token_ends_it_with_the_reason():
     assert found.rest == 'olour": 1}'
     early = walked(b'{"item": "a"')
     assert not early.complete and not early.steps[-1].refused and "ends" in early.problems[0]
+
+
+def test_a_refused_end_of_a_string_has_the_reason_of_the_string():
+    schema = {
+        "type": "object",
+        "properties": {"s": {"type": "string", "minLength": 3}, "z": {"type": "integer"}},
+        "required": ["s", "z"],
+        "additionalProperties": False,
+    }
+    vocabulary = interlock.Vocabulary([bytes([i]) for i in range(256)] + [b'"}', b"", b'"]'], [257])
+    index = interlock.Index.from_json_schema(schema, vocabulary, whitespace="compact")
+    text = b'{"s":"abc","z":1}'
+    # A model wanted to end the string at once, and the object as well.
+    found = trace(index, list(text), wishes=[{34: -1.0, 256: -2.0}] * len(text))
+    ends = found.steps[text.index(b"b")].alternatives
+    assert [end.id for end in ends] == [34, 256]
+    assert {end.reason for end in ends} == {"`s` has 1 character; at least 3 are required (minLength)"}
+    assert explain(index, b'{"s":"abc"}').problems[0].missing == ("z",)
 
 
 def test_stop_tokens_and_longer_ones(word_vocabulary):

@@ -48,6 +48,9 @@ def test_in_a_schema_the_name_is_written_as_ecma_has_it():
         ("(?|a|b)", "write (?:...|...)"),
         ("(?^i:a)", "write the flags without ^"),
         ("(?P>n)", "a pattern cannot call itself"),
+        ("(?R)", "a pattern cannot call itself"),
+        ("(a(?1))", "a pattern cannot call itself"),
+        ("(?&n)", "a pattern cannot call itself"),
         (r"\y", "leave out the backslash"),
     ],
 )

@@ -16,7 +16,7 @@ from interlock.cli.checking.walk import spells
 from interlock.cli.sources import source_arguments as sources
 from interlock.cli.sources import vocabularies
 from interlock.cli.terminal.line_with_caret import excerpt
-from interlock.cli.terminal.output import byte_set, text_of
+from interlock.cli.terminal.output import byte_set, cut_text_of, text_of
 from interlock.cli.terminal.style import BAD, GOOD, QUIET, TRY, Line
 from interlock.explain import Explanation, Problem, explain, line_column
 from interlock.explain.document import BLANKS, LineStarts
@@ -116,7 +116,7 @@ class Walker:
             machine["valid"] = True
             found = _only_of_form(found)
         elif self.valid:
-            found = replace(found, problems=self._of_the_value(found))
+            found = replace(found, problems=[*map(_not_known, self._of_the_value(found))])
             machine = _machine(found, data, refused, reason)
         if found.accepted:  # Over bytes it would do: it is the tokens.
             said = f"the text is accepted, but not these tokens: {reason}"
@@ -157,6 +157,15 @@ class Walker:
 
 
 VALID = "valid under the schema"
+NOT_KNOWN = "whether it is valid is not known: "
+"""What is said under ``--valid`` of a number that the engine writes in no spelling."""
+
+
+def _not_known(problem: Problem) -> Problem:
+    """A problem of a document that may be valid, where no schema says it but the engine of a number."""
+    if problem.schema or problem.keyword not in ("numbers", "multipleOf"):
+        return problem
+    return replace(problem, message=f"{NOT_KNOWN}{problem.message}", hint="")
 
 
 def _only_of_form(found: Explanation) -> Explanation:
@@ -291,7 +300,7 @@ def _next(found: Explanation) -> list[str]:
     # several, which is no text yet: it is among what is allowed.
     begun = found.text.encode()[len(found.text[: found.character].encode()) : found.at]
     forced = getincrementaldecoder("utf-8")("surrogateescape").decode(begun + found.forced) if found.forced else ""
-    return parts + ([f"must follow: {text_of(forced.encode('utf-8', 'surrogateescape'))}"] if forced else [])
+    return parts + ([f"must follow: {cut_text_of(forced.encode('utf-8', 'surrogateescape'))}"] if forced else [])
 
 
 def _is_note(problem: Problem) -> bool:

@@ -149,7 +149,7 @@ def _answer(read: list[sources.Source], args: argparse.Namespace, output: Output
         people.append(Line(f"  decided by the {by} in which the two {DECIDED_BY[by]} differ"))
     elif not found.is_exact:
         machine |= {"exact": False, "cause": found.cause, "tried": found.tried(), "differences": rows}
-        people += _undecided(found, rows, args, relation)
+        people += _undecided(found, rows, args, relation, _one_notation(read))
         if left := open_rules(read, [side for side in (0, 1) if found.has_none(side) is None], vocabulary):
             machine["open"] = [one.machine() for one in left]
             people += [line for one in left for line in one.lines()]
@@ -397,7 +397,20 @@ def _open_parts(read: list[sources.Source]) -> str:
     return f": {'; '.join(why)}" if why else ""
 
 
-def _undecided(found: Comparison, rows: list[dict[str, Any]], args: argparse.Namespace, relation: str) -> list[Line]:
+def _one_notation(read: list[sources.Source]) -> str:
+    """The option that reads two grammars in one notation, where they are read in two and one of these takes both."""
+    notations = [source.options.get("syntax") for source in read if source.kind == "grammar"]
+    for name in notations if len(set(notations)) == 2 else []:
+        with contextlib.suppress(interlock.InterlockError):
+            for source in read:
+                interlock.check_grammar(source.text, **source.options | {"syntax": name})
+            return f"--syntax {name} reads both in one notation"
+    return ""
+
+
+def _undecided(
+    found: Comparison, rows: list[dict[str, Any]], args: argparse.Namespace, relation: str, one_notation: str
+) -> list[Line]:
     """Why the comparison is not exact, what was tried, and the places where the documents differ."""
     lines = [Line(("  not exact: ", NOTE), found.cause)]
     if found.is_decided:
@@ -422,6 +435,8 @@ def _undecided(found: Comparison, rows: list[dict[str, Any]], args: argparse.Nam
         ways.append("--whitespace compact makes fewer")
     if "objects are open" in found.cause:
         ways.append('"additionalProperties": false in both closes the objects')
+    if one_notation:
+        ways.append(one_notation)
     if ways:
         lines.append(Line(("  try: ", TRY), "; ".join(ways)))
     return lines

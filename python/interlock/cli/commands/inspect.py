@@ -33,7 +33,7 @@ from interlock.cli.sources.pattern_notes import say_pattern_notes
 from interlock.cli.sources.schema_or_answer import is_answer, tools_in
 from interlock.cli.sources.source_words import SUFFIXES, files_named
 from interlock.cli.terminal import atomic_files, exits, style
-from interlock.cli.terminal.output import Output, byte_set, facts, size, table, text_of
+from interlock.cli.terminal.output import Output, byte_set, cut_text_of, facts, size, table
 from interlock.cli.terminal.style import BAD, NAME, NOTE, TRY, Line
 from interlock.samples.plausible import example
 from interlock.util.plurals import counted
@@ -41,8 +41,6 @@ from interlock.util.plurals import counted
 T = TypeVar("T")
 USUAL = ("whitespace", "property_order", "numbers")
 """Rows of the root that every schema has; they are listed last."""
-SHOWN = 60
-"""Bytes of a text that people are shown; ``--json`` has all of them."""
 MOST_TOKENS = 1000
 """Tokens of a text that is looked for in the place of the shortest."""
 COUNTED = 5000
@@ -112,9 +110,9 @@ def run(args: argparse.Namespace, output: Output) -> int:
         machine |= {"syntax": source.options["syntax"], "lexer": lexer, "rules": len(made.rules)}
     why = "for the same reason" if unsought == uncounted else unsought
     if shortest is not None:
-        found = ("shortest text", _cut(shortest))
+        found = ("shortest text", cut_text_of(shortest))
     elif short is not None:
-        found = ("short text", f"{_cut(short)}; whether it is the shortest is not computed: {why}")
+        found = ("short text", f"{cut_text_of(short)}; whether it is the shortest is not computed: {why}")
     else:
         found = ("shortest text", f"not computed: {why}")
     everyday = args.tokenizer == vocabularies.BYTES
@@ -136,7 +134,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
                 f"first {unit[:-1]}",
                 f"{choices} of {vocabulary.size - len(ends)} {unit} allowed: {byte_set(first) or 'the end'}{or_end}",
             ),
-            ("forced text", _cut(forced) if forced else "none"),
+            ("forced text", cut_text_of(forced) if forced else "none"),
         ]
     )
     people.append(Line(""))
@@ -160,7 +158,7 @@ def _run_many(named: list[tuple[str, str]], args: argparse.Namespace, output: Ou
     """Compile each, and say in a line what it is, or why it is refused."""
     vocabulary = vocabularies.read(args)
     words: list[str] = []
-    read: list[sources.Source | interlock.InterlockError] = []
+    read: list[sources.Source | interlock.InterlockError | exits.InputError] = []
     for word, top in named:
         if top and not args.take_all and not args.schema_key and (why := _no_source(word, args)):
             output.remark(Line(("note: ", NOTE), f"{word} is left out: {why}"))
@@ -171,17 +169,21 @@ def _run_many(named: list[tuple[str, str]], args: argparse.Namespace, output: Ou
             read.append(sources.read(word, inside, alone=False))
         except interlock.InterlockError as error:
             read.append(error)
+        except exits.InputError as error:
+            if not error.source_file:
+                raise
+            read.append(error)
     if kinds := {source.kind for source in read if isinstance(source, sources.Source)}:
         kind_options.refuse_others(args, kinds, "each of the sources")
     machine: list[dict[str, object]] = []
     refused = 0
     for word, source in zip(words, read):
         try:
-            if isinstance(source, interlock.InterlockError):
+            if not isinstance(source, sources.Source):
                 raise source
             index = source.compile(vocabulary)
-        except interlock.InterlockError as error:
-            if exits.code_of(error) != exits.SOURCE:
+        except (interlock.InterlockError, exits.InputError) as error:
+            if exits.code_of(error) != exits.SOURCE and error is not source:
                 raise
             refused += 1
             machine.append({"name": word, "error": exits.describe(error)})
@@ -256,14 +258,6 @@ def short_text(index: interlock.Index) -> bytes | None:
     while not (guide.is_accepting or guide.is_terminated):
         guide.advance(int(guide.allowed_token_ids()[0]))
     return index.vocabulary.decode(guide.tokens)
-
-
-def _cut(text: bytes) -> str:
-    """A text for people, shortened at the end of a character."""
-    if len(text) <= SHOWN:
-        return text_of(text)
-    end = next((at for at in range(SHOWN, SHOWN - 4, -1) if text[at] & 0xC0 != 0x80), SHOWN)
-    return f"{text_of(text[:end])} and {counted(len(text) - end, 'byte')} more"
 
 
 def _computed(source: sources.Source, compute: Callable[[], T], own_limit: int = 0) -> tuple[T | None, str]:

@@ -136,7 +136,10 @@ def run(args: argparse.Namespace, output: Output) -> int:
         name, why = summary.left_out[0]
         many = f"all {len(summary.left_out)} were left out; the first, " if len(summary.left_out) > 1 else ""
         was = "" if many else " was left out"
-        raise InputError(f"no sources in {shown}: {many}{name}{was}: {why}", remedy_of(why))
+        remedy = remedy_of(why)
+        if "--take-all" in remedy:  # Where nothing is a schema, the documents were named by mistake.
+            remedy = f"interlock check SCHEMA {shown} looks at documents; {remedy}"
+        raise InputError(f"no sources in {shown}: {many}{name}{was}: {why}", remedy)
     machine = {
         **summary.counts(),
         "seconds": round(time.monotonic() - began, 3),

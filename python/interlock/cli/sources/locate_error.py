@@ -22,7 +22,7 @@ from interlock.cli.terminal.escaped_lines import lines_remedy
 from interlock.cli.terminal.exits import CUT_OFF
 from interlock.cli.terminal.grammar_remedies import way_to_mend_grammar
 from interlock.cli.terminal.place_in_source import PlaceInSource, json_value
-from interlock.explain.contradicting_keywords import contradiction
+from interlock.explain.contradicting_keywords import contradiction, slashed, without_slashes
 from interlock.explain.document import Member, Node
 from interlock.explain.reference_loops import endless_loop, loop_in_place
 from interlock.util.json_pointer import unescaped, value_at
@@ -77,6 +77,7 @@ def _locate(error: interlock.InterlockError, source: Source) -> PlaceInSource | 
     broken = re.match(r'in the document "(.*?)": .*\(at byte (\d+)\)', str(error))
     if broken and broken[1] in (documents := source.options.get("documents", {})):
         found = _broken_document(error, documents, broken[1], int(broken[2]))
+        error.referred_from = source.file  # type: ignore[attr-defined]
         return replace(found, notes=(*_referring(source, text, broken[1], ""), *found.notes))
     uri, is_other, inside = (error.pointer or "").partition("#")
     if is_other and uri in (documents := source.options.get("documents", {})):
@@ -154,20 +155,21 @@ def _is_pattern(pattern: str, dialect: str) -> bool:
 
 
 def _in_pattern(error: interlock.InterlockError, pattern: str, options: dict[str, Any]) -> PlaceInSource | None:
+    """The place in a pattern, and what to do in words of the command line; the core says the rest (``error.hint``)."""
     remedy = ""
-    slashes = re.fullmatch(r"/(.*)/([a-z]*)", pattern, re.DOTALL)
     dialect = options.get("dialect", "python")
     other = "ecma" if dialect == "python" else "python"
-    if slashes and _is_pattern(slashes[1], dialect):
-        flags = f" and give --flags {slashes[2]}" if slashes[2] else ""
+    if inside := slashed(pattern, dialect):
+        flags = f" and give --flags {inside[1]}" if inside[1] else ""
         remedy = f"leave out the slashes around the pattern{flags}"
     elif isinstance(error, (interlock.PatternError, interlock.UnsupportedError)):
         if "a group with a name is written" in str(error) and _is_pattern(pattern, other):
             remedy = f"write it so; --dialect {other} takes the pattern as it stands"
         elif _is_pattern(pattern, other):
-            remedy = f"--dialect {other} takes it"
-        if re.search(r"\(\?(R|\d+|&)", pattern):
-            remedy = "a pattern cannot call itself; a JSON Schema may recurse, by $ref"
+            # A class in a range means something else there.
+            either = f"; --dialect {other} takes it, with - as a character"
+            is_range = "one end is a class" in str(error)
+            remedy = f"{error.hint}{either}" if is_range else f"--dialect {other} takes it"
         elif error.code == "backreference":
             remedy = "write out what the group may be a second time; that both are equal cannot be enforced"
     elif isinstance(error, interlock.UnsatisfiableError):
@@ -430,6 +432,7 @@ def _contradiction(error: interlock.InterlockError, source: Source, text: str) -
     words = [f"{k}" + (f" (at {k.pointer})" if k.pointer != pointer else "") for k in others]
     of = f" for {kinds[0]}" if kinds else ""
     if len(words) == 1:
-        return "change it; no output can satisfy it", (f"because of: {words[0]}{of}",)
+        way = without_slashes(others[0].value) if others[0].keyword == "pattern" else ""
+        return way or "change it; no output can satisfy it", (f"because of: {words[0]}{of}",)
     joined = " and ".join([", ".join(words[:-1]), words[-1]])
     return "change one of them", (f"these contradict each other{of}: {joined}",)

@@ -125,16 +125,15 @@ def what_is(word: str, prefix: str) -> tuple[str, str]:
 def refuse_unreadable(kind: str, data: bytes, name: str) -> None:
     """``InputError`` for a file that is no text in UTF-8; an error of the source for one that is empty."""
     if wide := wide_encoding(data):
-        raise InputError(
-            f"{name} is {wide}, and sources are read as UTF-8", f"save it as UTF-8; iconv -f {wide} -t UTF-8 does, too"
-        )
+        way = f"save it as UTF-8; iconv -f {wide} -t UTF-8 does, too"
+        raise InputError(f"{name} is {wide}, and sources are read as UTF-8", way, source_file=file_of(name))
     try:
         data.decode("utf-8")
     except UnicodeDecodeError as error:
         is_text = b"\0" not in data and b"\x1f\x8b" != data[:2]
         way = "save it as UTF-8" if is_text else "a file of text; what is compressed has to be unpacked first"
         what = "is not UTF-8" if is_text else "is a binary file, and no text in UTF-8"
-        raise InputError(f"{name} {what} (at byte {error.start})", way) from None
+        raise InputError(f"{name} {what} (at byte {error.start})", way, source_file=file_of(name)) from None
     if not data.strip() and kind in _EMPTY:
         made, held, way = _EMPTY[kind]
         if kind == "grammar" and name.lower().endswith((".gbnf", ".ebnf")):

@@ -7,13 +7,18 @@ byte each, and token 256, which ends an output. Commands whose result is for one
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
+import re
 
 import interlock
 from interlock.cli.arguments.number_arguments import at_least
 from interlock.cli.terminal.exits import InputError, UsageError, around_source
+from interlock.cli.terminal.output import text_of
+from interlock.cli.terminal.place_in_source import PlaceInSource
 from interlock.cli.terminal.suggest import near_file
 from interlock.explain import byte_vocabulary
+from interlock.explain.wording import listed
 from interlock.tokenizers import FILES
 
 __all__ = ["add_arguments", "add_details", "byte_vocabulary", "load", "read"]
@@ -86,7 +91,35 @@ def load(path: str, eos: str | None, size: int | None) -> interlock.Vocabulary:
             raise UsageError("a vocabulary pack says its stop tokens and its width itself: leave out --eos and --size")
         return interlock.Vocabulary.load(path)
     with around_source():
-        return interlock.Vocabulary.from_file(path, eos_token_ids=ids, size=size)
+        try:
+            return interlock.Vocabulary.from_file(path, eos_token_ids=ids, size=size)
+        except interlock.VocabularyError as error:
+            if "no stop token" in str(error) and (special := _special_tokens(path, size)):
+                error.located = PlaceInSource("", 0, 0, END, found=False, notes=(special,))  # type: ignore[attr-defined]
+            raise
+
+
+def _special_tokens(path: str, size: int | None) -> str:
+    """The special tokens of a file that names no stop token, with their ids: one of them mostly ends an output. Those
+    that are named so come first.
+    """
+    found: dict[int, str] = {}
+    for stop in (0, 1):  # A stop token is special, too: what is so in the other reading as well, or is another token.
+        with contextlib.suppress(interlock.InterlockError):
+            vocabulary = interlock.Vocabulary.from_file(path, eos_token_ids=[stop], size=size)
+            for token in vocabulary.special_token_ids:
+                name = vocabulary.decode([token], skip_special_tokens=False).decode("utf-8", "backslashreplace")
+                if token != stop and name:
+                    found[token] = name
+    ordered = sorted(found, key=lambda token: (not _ENDS.search(found[token]), token))
+    named = [f"{token} {text_of(found[token].encode())}" for token in ordered]
+    return f"special tokens of the file: {listed(named)}" if named else ""
+
+
+_ENDS = re.compile(r"end|eo[stm]|</s>|stop", re.IGNORECASE)
+"""Names of tokens that may end an output."""
+END = "--eos IDS, the ids that end an output"
+"""What to do about a file that names no stop token."""
 
 
 def _no_tokenizer(path: str) -> InputError | None:

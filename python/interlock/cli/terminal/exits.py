@@ -93,7 +93,13 @@ class UsageError(_Remedied):
 
 
 class InputError(_Remedied):
-    """Something around the source that is not usable; exit code 4."""
+    """Something around the source that is not usable; exit code 4. ``source_file`` is the file of a source that cannot
+    be read, among others that can.
+    """
+
+    def __init__(self, message: str, remedy: str = "", source_file: str = "") -> None:
+        super().__init__(message, remedy)
+        self.source_file = source_file
 
 
 class Terminated(BaseException):
@@ -163,6 +169,11 @@ def describe(error: BaseException) -> dict[str, Any]:
         # The empty pointer is the root of a schema.
         if value is not None and (value != "" or name == "pointer"):
             out[name] = value
+    if (referring := getattr(error, "referred_from", None)) is not None:
+        # The file is that of the other document, and the pointer that of the reference to it.
+        reference = {name: out.pop(name) for name in ("pointer", "keyword") if name in out}
+        out.pop("place", None)
+        out["reference"] = ({"file": referring} if referring else {}) | reference
     if file := getattr(error, "source_file", ""):
         out["file"] = file
     if place is not None and place.found:

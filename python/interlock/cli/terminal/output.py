@@ -19,6 +19,8 @@ from interlock.cli.terminal import streams, style
 from interlock.cli.terminal.style import NAME, Line, printable
 from interlock.util.plurals import counted
 
+SHOWN = 60
+"""Bytes of a text that people are shown; ``--json`` has all of them."""
 CONTROL = {0x09: r"\t", 0x0A: r"\n", 0x0D: r"\r", 0x22: '"', 0x5C: r"\\"}
 
 
@@ -237,6 +239,18 @@ def text_of(data: bytes) -> str:
     """
     text = json.dumps(data.decode("utf-8", "surrogateescape"), ensure_ascii=False)
     return "".join(_shown(c) for c in text)
+
+
+def cut_text_of(data: bytes) -> str:
+    """`text_of`, of a long text the beginning up to the end of a character.
+
+    >>> print(cut_text_of(b"a" * 62))
+    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa" and 2 bytes more
+    """
+    if len(data) <= SHOWN:
+        return text_of(data)
+    end = next((at for at in range(SHOWN, SHOWN - 4, -1) if data[at] & 0xC0 != 0x80), SHOWN)
+    return f"{text_of(data[:end])} and {counted(len(data) - end, 'byte')} more"
 
 
 def plain_text_of(data: bytes) -> str:

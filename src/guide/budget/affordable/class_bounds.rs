@@ -9,15 +9,15 @@ use crate::pushdown::json::frame::{FrameId, FrameKind, NONE, ScalarItem};
 use crate::pushdown::json::machine::JsonMachine;
 
 impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
-    /// So many tokens complete the output after a place at most; [`ENDLESS`] where that is not known.
-    pub(super) fn bound(&mut self, place: u32) -> u32 {
-        let Some(&ConfigClass { bound, node, is_new, .. }) = self.places.get(place as usize) else { return ENDLESS };
+    /// So many tokens complete the output after a class at most; [`ENDLESS`] where that is not known.
+    pub(super) fn bound(&mut self, class: u32) -> u32 {
+        let Some(&ConfigClass { bound, node, is_new, .. }) = self.classes.get(class as usize) else { return ENDLESS };
         bound.unwrap_or_else(|| {
             let mut bound = self.bound_of(node);
             if is_new && self.arena.nodes[node as usize].kind == FrameKind::Scalar {
                 bound = bound.min(self.bound_of_new_element(node));
             }
-            self.places[place as usize].bound = Some(bound);
+            self.classes[class as usize].bound = Some(bound);
             bound
         })
     }

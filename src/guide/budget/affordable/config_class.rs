@@ -8,14 +8,14 @@ use crate::pushdown::json::frame::{FrameId, NONE};
 /// Not stepped yet.
 const UNKNOWN: u32 = u32::MAX;
 
-/// Where the bytes of a place lead, as far as they were stepped: few as a list, many as a table.
+/// Where the bytes of a class lead, as far as they were stepped: few as a list, many as a table.
 #[derive(Default)]
-pub(super) struct NextPlaces {
+pub(super) struct NextClasses {
     few: SmallVec<[(u8, u32); 6]>,
     all: Option<Box<[u32; 256]>>,
 }
 
-impl NextPlaces {
+impl NextClasses {
     pub fn get(&self, byte: u8) -> Option<u32> {
         match &self.all {
             Some(all) => Some(all[usize::from(byte)]).filter(|&to| to != UNKNOWN),
@@ -54,7 +54,7 @@ pub(super) struct ConfigClass {
     pub bound: Option<u32>,
     /// What plain text costs from here; `None` if that was not asked.
     pub plain: Option<Option<PlainPrices>>,
-    pub next: NextPlaces,
+    pub next: NextClasses,
 }
 
 impl ConfigClass {
@@ -68,7 +68,7 @@ impl ConfigClass {
             price: None,
             bound: None,
             plain: None,
-            next: NextPlaces::default(),
+            next: NextClasses::default(),
         }
     }
 }

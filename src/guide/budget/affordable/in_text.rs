@@ -27,14 +27,14 @@ impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
         let n = &self.arena.nodes[self.top as usize];
         let is_kept = match n.kind {
             FrameKind::Scalar => n.trace == u32::MAX,
-            _ => self.places[0].is_new && self.places[0].below == NONE,
+            _ => self.classes[0].is_new && self.classes[0].below == NONE,
         };
         if !is_kept || !self.describe_top(PLAIN) {
             return self.plain(0);
         }
         let key = std::mem::take(&mut self.key);
         if let Some(known) = self.rests.plain(&key) {
-            self.places[0].plain = Some(Some(known));
+            self.classes[0].plain = Some(Some(known));
             return Some(known);
         }
         let found = self.plain(0)?;
@@ -76,10 +76,10 @@ impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
                 rest ^= bit;
                 let t = at as u32 * 32 + bit.trailing_zeros();
                 let Some(bytes) = vocabulary.spelling(t) else { continue };
-                let place = bytes.iter().fold(0, |at, &b| self.step(at, b));
-                let bound = self.bound(place);
+                let class = bytes.iter().fold(0, |at, &b| self.step(at, b));
+                let bound = self.bound(class);
                 highest = highest.max(bound);
-                if u64::from(bound) > self.left && !self.is_in_time(place, bytes) {
+                if u64::from(bound) > self.left && !self.is_in_time(class, bytes) {
                     *word &= !bit;
                 }
             }
@@ -188,7 +188,7 @@ impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
 
     /// Describes the text in which the guide is by content, and what is asked. False where that has no description.
     fn describe_top(&mut self, question: u8) -> bool {
-        let node = self.places[0].node;
+        let node = self.classes[0].node;
         let n = self.arena.nodes[node as usize];
         self.key.clear();
         self.key.push(question);

@@ -11,7 +11,7 @@ use crate::util::bits::ones_of_sparse;
 use crate::vocab::Vocabulary;
 
 impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
-    /// [`keep_few`](Self::keep_few) at the guide's own place.
+    /// [`keep_few`](Self::keep_few) where the guide is.
     pub(super) fn keep_few_by_bounds(&mut self, vocabulary: &Vocabulary, row: &mut [u32]) {
         let Some(known) = self.bounds_of_few(vocabulary, row) else { return self.keep_few(vocabulary, row) };
         let mut fitting = Vec::new();
@@ -60,8 +60,8 @@ impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
     /// The bound of where bytes lead; [`ENDLESS`] where they are priced in another way.
     fn bound_after(&mut self, bytes: &[u8]) -> u32 {
         let to = bytes.iter().fold(0, |at, &b| self.step(at, b));
-        match self.places.get(to as usize) {
-            Some(place) if to != DEAD && place.price.is_none() && place.except.is_empty() => self.bound(to),
+        match self.classes.get(to as usize) {
+            Some(class) if to != DEAD && class.price.is_none() && class.except.is_empty() => self.bound(to),
             _ => ENDLESS,
         }
     }

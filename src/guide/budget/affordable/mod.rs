@@ -26,11 +26,11 @@ mod in_text;
 mod known_bounds;
 mod new_text;
 mod plain_text;
+mod search_steps;
 
 use crate::guide::budget::affordable::config_class::ConfigClass;
 use crate::guide::budget::affordable::new_text::New;
 use crate::guide::budget::completions::{CompletionGraph, ENDLESS, NOWHERE};
-use crate::guide::budget::fewest_tokens_search::SearchSteps;
 use crate::guide::budget::plan::BudgetedDocument;
 use crate::guide::budget::shortest_tokenization::FewestTokens;
 use crate::lexeme::shortest_end::FEW_SEARCHED;
@@ -52,13 +52,13 @@ use rustc_hash::FxHashMap;
 const DEAD: u32 = u32::MAX - 1;
 /// Tokens that lead here are stepped by themselves.
 const ALONE: u32 = u32::MAX - 2;
-/// With so many places no more are numbered: a place takes a kilobyte.
-const MAX_PLACES: usize = 30_000;
+/// With so many classes no more are numbered: a class takes a kilobyte.
+const MAX_CLASSES: usize = 30_000;
 /// A subtree of the trie with fewer nodes is walked without asking what its text costs.
 const MIN_ALIKE: u32 = 32;
 /// So few tokens are stepped one by one.
 const FEW_TOKENS: u32 = 2_000;
-/// Work for one mask, in places that are stepped to. A completion and a token that is stepped by itself are a few.
+/// Work for one mask, in classes that are stepped to. A completion and a token that is stepped by itself are a few.
 const MAX_WORK: usize = 2_000;
 const COMPLETION: usize = 2;
 const ALONE_TOKEN: usize = 8;
@@ -86,10 +86,10 @@ pub(super) struct AffordableTokens<'a, U> {
     speller: FewestTokens<'a, U>,
     /// Tokens that are left.
     left: u64,
-    places: Vec<ConfigClass>,
+    classes: Vec<ConfigClass>,
     numbers: SeededMap<Vec<u8>, u32>,
     key: Vec<u8>,
-    /// The exceptions of all places.
+    /// The exceptions of all classes.
     exceptions: Vec<Box<[u8]>>,
     /// How many steps were no look-up.
     made: usize,
@@ -106,9 +106,9 @@ impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
         let (base, below) = (arena.nodes.len() as FrameId, FxHashMap::default());
         let left = left.min(u64::from(ENDLESS) - 1);
         let (numbers, key) = (SeededMap::default(), Vec::new());
-        let (places, exceptions) = (Vec::new(), Vec::new());
+        let (classes, exceptions) = (Vec::new(), Vec::new());
         let (made, work, max_work, left_out) = (0, 0, MAX_WORK, false);
-        let mut places = AffordableTokens {
+        let mut affordable = AffordableTokens {
             program,
             costs,
             arena,
@@ -120,7 +120,7 @@ impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
             below,
             speller,
             left,
-            places,
+            classes,
             numbers,
             key,
             exceptions,
@@ -129,8 +129,8 @@ impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
             max_work,
             left_out,
         };
-        places.add(ConfigClass::at(top), None);
-        places
+        affordable.add(ConfigClass::at(top), None);
+        affordable
     }
 
     /// For a search, which has a bound of its own.
@@ -198,8 +198,8 @@ impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
         let (Some(text), Some(plain)) = (&marked.text, self.plain_here()) else {
             return self.walk(trie, Some(marked), row);
         };
-        let is_element = self.places[0].is_new && self.arena.nodes[self.top as usize].kind == FrameKind::Scalar;
-        if plain.stays && !is_element && self.exceptions.is_empty() && self.places[0].below == NONE {
+        let is_element = self.classes[0].is_new && self.arena.nodes[self.top as usize].kind == FrameKind::Scalar;
+        if plain.stays && !is_element && self.exceptions.is_empty() && self.classes[0].below == NONE {
             return self.keep_in_text(vocabulary, text, plain.most, row);
         }
         let (Some(all), Some(exceptions)) = (plain.fit(self.left), self.exceptional_tokens(trie, row)) else {
@@ -275,7 +275,7 @@ impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
             if here.iter().any(allowed) && !self.is_in_time(to, &bytes) {
                 clear(row, here);
             }
-            let is_asked = end - node >= MIN_ALIKE || self.places.get(to as usize).is_some_and(|p| p.plain.is_some());
+            let is_asked = end - node >= MIN_ALIKE || self.classes.get(to as usize).is_some_and(|p| p.plain.is_some());
             if is_asked
                 && end > node + 1
                 && marked.is_some_and(|m| m.is_plain_below(node))
@@ -299,27 +299,27 @@ impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
         self.is_in_time(to, bytes)
     }
 
-    /// Whether what is left suffices after `bytes`, which lead to `place`.
-    fn is_in_time(&mut self, place: u32, bytes: &[u8]) -> bool {
-        let Some(known) = self.places.get(place as usize) else {
-            return place == ALONE && self.is_in_time_alone(bytes);
+    /// Whether what is left suffices after `bytes`, which lead to `class`.
+    fn is_in_time(&mut self, class: u32, bytes: &[u8]) -> bool {
+        let Some(known) = self.classes.get(class as usize) else {
+            return class == ALONE && self.is_in_time_alone(bytes);
         };
-        let exceptional = !known.except.is_empty() && self.is_exception(place, bytes);
-        if exceptional { self.is_in_time_alone(bytes) } else { self.fits(place) }
+        let exceptional = !known.except.is_empty() && self.is_exception(class, bytes);
+        if exceptional { self.is_in_time_alone(bytes) } else { self.fits(class) }
     }
 
-    /// Whether what is left suffices after a place.
-    fn fits(&mut self, place: u32) -> bool {
-        let Some(&ConfigClass { price, .. }) = self.places.get(place as usize) else { return false };
-        price.is_none() && u64::from(self.bound(place)) <= self.left || u64::from(self.price(place)) <= self.left
+    /// Whether what is left suffices after a class.
+    fn fits(&mut self, class: u32) -> bool {
+        let Some(&ConfigClass { price, .. }) = self.classes.get(class as usize) else { return false };
+        price.is_none() && u64::from(self.bound(class)) <= self.left || u64::from(self.price(class)) <= self.left
     }
 
-    /// Tokens that complete the output after a place; [`ENDLESS`] where none are known.
-    fn price(&mut self, place: u32) -> u32 {
-        let Some(&ConfigClass { price, node, .. }) = self.places.get(place as usize) else { return ENDLESS };
+    /// Tokens that complete the output after a class; [`ENDLESS`] where none are known.
+    fn price(&mut self, class: u32) -> u32 {
+        let Some(&ConfigClass { price, node, .. }) = self.classes.get(class as usize) else { return ENDLESS };
         price.unwrap_or_else(|| {
             let price = self.completed(node, &mut KeyWatch::of(NONE)).1;
-            self.places[place as usize].price = Some(price);
+            self.classes[class as usize].price = Some(price);
             price
         })
     }
@@ -367,12 +367,12 @@ impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
     }
 
     fn step(&mut self, at: u32, byte: u8) -> u32 {
-        let Some(place) = self.places.get(at as usize) else { return at };
-        if let Some(known) = place.next.get(byte) {
+        let Some(class) = self.classes.get(at as usize) else { return at };
+        if let Some(known) = class.next.get(byte) {
             return known;
         }
         let to = self.find(at, byte);
-        self.places[at as usize].next.set(byte, to);
+        self.classes[at as usize].next.set(byte, to);
         to
     }
 
@@ -382,7 +382,7 @@ impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
         }
         self.made += 1;
         self.work += usize::from(self.made.is_multiple_of(REFUSED_A_STEP));
-        let &ConfigClass { node, is_behind, .. } = &self.places[at as usize];
+        let &ConfigClass { node, is_behind, .. } = &self.classes[at as usize];
         if is_behind && byte == b',' {
             return ALONE;
         }
@@ -394,12 +394,12 @@ impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
         }
         self.work += 1;
         self.made += self.words_of(to) / WORDS_A_STEP;
-        let mut place = ConfigClass::at(to);
+        let mut class = ConfigClass::at(to);
         if b" \t\n\r".contains(&byte) {
-            place.price = self.price_before_blank(at, to);
+            class.price = self.price_before_blank(at, to);
         }
-        let number = self.add(place, Some(at));
-        if self.places.get(number as usize).is_none_or(|p| p.node != to) {
+        let number = self.add(class, Some(at));
+        if self.classes.get(number as usize).is_none_or(|p| p.node != to) {
             self.arena.truncate(&mark);
         }
         number
@@ -412,9 +412,9 @@ impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
         item.map_or(0, |item| self.program.objects[item.shape as usize].words)
     }
 
-    /// What a place costs that whitespace leads to: as much as without, where it may end.
+    /// What a class costs that whitespace leads to: as much as without, where it may end.
     fn price_before_blank(&mut self, at: u32, to: FrameId) -> Option<u32> {
-        let &ConfigClass { node, is_new, .. } = &self.places[at as usize];
+        let &ConfigClass { node, is_new, .. } = &self.classes[at as usize];
         let (from, to) = (self.arena.nodes[node as usize], self.arena.nodes[to as usize]);
         let is_text = |n: &Frame| n.kind == FrameKind::Scalar || n.phase == Phase::Key;
         let same = Frame { gap: from.gap, blank: from.blank, ..to } == from;
@@ -423,43 +423,43 @@ impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
         (same && ends && !is_new && !is_text(&from)).then(|| self.price(at))
     }
 
-    /// Numbers a place, or finds the number that it has. `from` is the place before it.
-    fn add(&mut self, mut place: ConfigClass, from: Option<u32>) -> u32 {
-        let (was_new, was_behind, below) = match from.and_then(|from| self.places.get(from as usize)) {
+    /// Numbers a class, or finds the number that it has. `from` is the class before it.
+    fn add(&mut self, mut class: ConfigClass, from: Option<u32>) -> u32 {
+        let (was_new, was_behind, below) = match from.and_then(|from| self.classes.get(from as usize)) {
             Some(from) => (from.is_new, from.is_behind, from.below),
             None => (false, false, NONE),
         };
-        let new = if was_behind { New::No } else { self.describe_new(place.node) };
+        let new = if was_behind { New::No } else { self.describe_new(class.node) };
         if new == New::No {
-            place.is_behind = was_behind || was_new;
-            self.describe(place.node, place.is_behind);
+            class.is_behind = was_behind || was_new;
+            self.describe(class.node, class.is_behind);
         }
         if let Some(&known) = self.numbers.get(&self.key) {
             return known;
         }
-        if self.places.len() >= MAX_PLACES {
+        if self.classes.len() >= MAX_CLASSES {
             return ALONE;
         }
-        place.is_new = new != New::No;
-        place.below = match new {
-            New::Key { matters: true } => self.arena.nodes[place.node as usize].parent,
-            New::No if place.is_behind => below,
+        class.is_new = new != New::No;
+        class.below = match new {
+            New::Key { matters: true } => self.arena.nodes[class.node as usize].parent,
+            New::No if class.is_behind => below,
             _ => NONE,
         };
-        if place.below != NONE && !self.complete_for_all(&mut place) {
+        if class.below != NONE && !self.complete_for_all(&mut class) {
             if was_new || was_behind {
                 return ALONE;
             }
             // This text is like no other, and stands for itself only.
-            (place.is_new, place.below) = (false, NONE);
-            self.describe(place.node, false);
+            (class.is_new, class.below) = (false, NONE);
+            self.describe(class.node, false);
             if let Some(&known) = self.numbers.get(&self.key) {
                 return known;
             }
         }
-        let number = self.places.len() as u32;
-        self.exceptions.extend(place.except.iter().cloned());
-        self.places.push(place);
+        let number = self.classes.len() as u32;
+        self.exceptions.extend(class.except.iter().cloned());
+        self.classes.push(class);
         self.numbers.insert(self.key.clone(), number);
         number
     }
@@ -485,29 +485,4 @@ fn split(row: &mut [u32], plain: &[u32]) -> Vec<u32> {
         others
     };
     row.iter_mut().zip(plain).map(out).collect()
-}
-
-impl<U: Fn(u32) -> bool> SearchSteps for AffordableTokens<'_, U> {
-    fn to(&mut self, at: u32, byte: u8) -> Option<u32> {
-        let to = self.step(at, byte);
-        self.left_out |= to == ALONE;
-        (to != DEAD && to != ALONE).then_some(to)
-    }
-
-    fn is_end(&mut self, at: u32) -> bool {
-        let Some(&ConfigClass { node, .. }) = self.places.get(at as usize) else { return false };
-        let mark = self.arena.mark();
-        let ends = self.frames().is_accepting(node);
-        self.arena.truncate(&mark);
-        ends
-    }
-
-    fn made(&self) -> usize {
-        // A place may take a completion, which can be more work than the step.
-        self.made.max(self.work)
-    }
-
-    fn is_exact(&self) -> bool {
-        !self.left_out
-    }
 }

@@ -77,18 +77,18 @@ impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
         }
     }
 
-    /// Completes a place that one new key stands for, and notes the exceptions. False where it can stand for no other.
-    pub(super) fn complete_for_all(&mut self, place: &mut ConfigClass) -> bool {
-        let mut watch = KeyWatch::of(place.below);
-        let (rest, price) = self.completed(place.node, &mut watch);
-        place.price = Some(price);
+    /// Completes a class that one new key stands for, and notes the exceptions. False where it can stand for no other.
+    pub(super) fn complete_for_all(&mut self, class: &mut ConfigClass) -> bool {
+        let mut watch = KeyWatch::of(class.below);
+        let (rest, price) = self.completed(class.node, &mut watch);
+        class.price = Some(price);
         if watch.vague {
             return false;
         }
         if watch.tried.is_empty() {
             return true;
         }
-        let Some((mut key, open)) = self.key_above(place.node, place.below) else { return false };
+        let Some((mut key, open)) = self.key_above(class.node, class.below) else { return false };
         let closed = |(text, _, read): (Vec<u8>, _, Option<usize>)| read.map(|_| text);
         let missing = open.map(|sub| closed(decode(sub, self.rests.bytes(rest))));
         let Some(missing) = missing.unwrap_or_else(|| Some(Vec::new())) else {
@@ -99,7 +99,7 @@ impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
             return false;
         }
         let begun = watch.tried.iter().filter_map(|tried| tried.as_bytes().strip_suffix(&*missing));
-        place.except = begun.map(Box::from).collect();
+        class.except = begun.map(Box::from).collect();
         true
     }
 
@@ -150,17 +150,17 @@ impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
         self.exceptions.iter().any(|e| e.starts_with(&text))
     }
 
-    /// Whether the key that `bytes` end in or behind is an exception of the place that they lead to.
-    pub(super) fn is_exception(&mut self, place: u32, bytes: &[u8]) -> bool {
-        let &ConfigClass { is_new, below, .. } = &self.places[place as usize];
+    /// Whether the key that `bytes` end in or behind is an exception of the class that they lead to.
+    pub(super) fn is_exception(&mut self, class: u32, bytes: &[u8]) -> bool {
+        let &ConfigClass { is_new, below, .. } = &self.classes[class as usize];
         if is_new && let Some(text) = self.text_after(bytes) {
-            return self.places[place as usize].except.iter().any(|e| **e == *text);
+            return self.classes[class as usize].except.iter().any(|e| **e == *text);
         }
         let mark = self.arena.mark();
         let at = self.after(bytes);
         let key = if at == NONE { None } else { self.key_above(at, below) };
         self.arena.truncate(&mark);
-        key.is_none_or(|(key, _)| self.places[place as usize].except.iter().any(|e| **e == *key))
+        key.is_none_or(|(key, _)| self.classes[class as usize].except.iter().any(|e| **e == *key))
     }
 
     /// The tokens of a row that go on with plain text to an exception, and whether what is left suffices after them.

@@ -17,19 +17,19 @@ use smallvec::SmallVec;
 const MAX_ALIKE: usize = 64;
 
 impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
-    /// What plain text behind a place costs. `None` where that is not soon found.
-    pub(super) fn plain(&mut self, place: u32) -> Option<PlainPrices> {
-        let known = self.places.get(place as usize)?.plain;
+    /// What plain text behind a class costs. `None` where that is not soon found.
+    pub(super) fn plain(&mut self, class: u32) -> Option<PlainPrices> {
+        let known = self.classes.get(class as usize)?.plain;
         known.unwrap_or_else(|| {
-            let found = self.find_plain(place);
-            self.places[place as usize].plain = Some(found);
+            let found = self.find_plain(class);
+            self.classes[class as usize].plain = Some(found);
             found
         })
     }
 
-    fn find_plain(&mut self, place: u32) -> Option<PlainPrices> {
-        let is_new = self.places[place as usize].is_new;
-        let n = self.arena.nodes[self.places[place as usize].node as usize];
+    fn find_plain(&mut self, class: u32) -> Option<PlainPrices> {
+        let is_new = self.classes[class as usize].is_new;
+        let n = self.arena.nodes[self.classes[class as usize].node as usize];
         let range = n.start as usize..(n.start + n.len) as usize;
         let program = self.program;
         let lexemes: Vec<&Lexeme> = match n.kind {
@@ -49,19 +49,19 @@ impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
         }
         if is_new && n.kind == FrameKind::Scalar {
             // Such an answer is not kept for other budgets.
-            let most = self.bound_inside_new_element(self.places[place as usize].node);
+            let most = self.bound_inside_new_element(self.classes[class as usize].node);
             if u64::from(most) <= self.left {
                 return Some(PlainPrices { least: 0, most, stays: false });
             }
             // Any text that is long enough ends with a quote, wherever whole characters lead.
             let is_whole = |i: &ScalarItem| program.lexemes[i.lexeme as usize].ends_with_quote(i.state, n.count);
             if self.arena.scalars[n.items()].iter().all(is_whole) {
-                let price = self.price(place);
+                let price = self.price(class);
                 return Some(PlainPrices { least: price, most: price, stays: false });
             }
         }
         let bytes = representatives(&lexemes);
-        let mut found = vec![(place, 0)];
+        let mut found = vec![(class, 0)];
         let mut prices: Option<PlainPrices> = None;
         let mut stays = true;
         let mut at = 0;
@@ -81,7 +81,7 @@ impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
                 if missing == 0 {
                     let price = self.price(to);
                     let (least, most) = prices.map_or((price, price), |p| (p.least.min(price), p.most.max(price)));
-                    stays &= to == place;
+                    stays &= to == class;
                     prices = Some(PlainPrices { least, most, stays });
                 }
                 if !found.contains(&(to, missing)) {

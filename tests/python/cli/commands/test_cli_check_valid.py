@@ -101,3 +101,22 @@ def test_many_documents(options):
 )
 def test_options_that_do_not_fit(options, source, more, words):
     assert words in run(options, "check", source, "--valid", *more, "--text", "1", code=2).stderr
+
+
+@pytest.mark.parametrize(
+    ("schema", "text", "is_known"),
+    [
+        ('{"type":"integer"}', "7" * 90, False),
+        ('{"type":"integer"}', " " + "7" * 90, False),
+        ('{"type":"number"}', "0." + "7" * 90, False),
+        ('{"type":"number","multipleOf":0.01}', "123456789012345678.5", False),
+        ('{"type":"number","maximum":5}', "7" * 90, True),
+        ('{"type":"string"}', "7" * 90, True),
+        ('{"type":"integer"}', "7" * 80, True),
+    ],
+)
+def test_of_a_number_that_is_never_written_validity_is_not_known(folder, schema, text, is_known):
+    """The answer is no, since the engine cannot say yes; but it does not say that the document is not valid."""
+    accepted = len(text) == 80
+    said = run(folder, "check", f"schema:{schema}", "--valid", "--text", text, code=0 if accepted else 1).stdout
+    assert ("whether it is valid is not known: " in said) is not is_known, said

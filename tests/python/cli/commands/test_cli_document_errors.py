@@ -58,6 +58,11 @@ def test_a_file_that_is_no_json(tree):
     (tree / "tree" / "common.json").write_text(PRICE % '{"type": "number",}')
     said = run(tree, *CHECK, code=3).stderr
     assert "tree/common.json:3:30:" in said and "tree/order.json refers to it at /properties/kind\n" in said
+    error = machine(tree, *CHECK, code=3)["error"]
+    # The place is in one file, and the reference to it in the other.
+    assert (error["file"], error["line"], error["column"]) == ("tree/common.json", 3, 30)
+    assert error["reference"] == {"file": "tree/order.json", "pointer": "/properties/kind", "keyword": "$ref"}
+    assert not {"pointer", "keyword", "place"} & error.keys()
 
 
 def test_a_schema_inside_of_a_file(tree):

@@ -32,6 +32,25 @@ def test_a_line_for_each_source(schemas):
     assert run(schemas, "inspect", "pattern:a", "pattern:b").stdout.endswith("\n2 sources: 2 compiled, 0 refused\n")
 
 
+def test_a_file_in_another_encoding_is_one_refused_source(schemas):
+    (schemas / "schemas" / "latin.json").write_bytes('{"title": "Stück"}'.encode("latin-1"))
+    (schemas / "schemas" / "wide.json").write_bytes('{"type": "string"}'.encode("utf-16"))
+    found = machine(schemas, "inspect", "schemas", code=3)
+    assert found["counts"] == {"sources": 5, "compiled": 2, "refused": 3}
+    errors = {one["name"]: one["error"] for one in found["sources"] if "error" in one}
+    assert errors["schemas/latin.json"] == {
+        "type": "InputError",
+        "message": "schemas/latin.json is not UTF-8 (at byte 13)",
+        "file": "schemas/latin.json",
+        "remedy": "save it as UTF-8",
+    }
+    assert errors["schemas/wide.json"]["file"] == "schemas/wide.json"
+    lines = run(schemas, "inspect", "schemas", code=3).stdout.splitlines()
+    assert "schemas/latin.json: refused: schemas/latin.json is not UTF-8 (at byte 13)" in lines
+    # Alone it is no usable file.
+    assert machine(schemas, "inspect", "schemas/latin.json", code=4)["error"]["file"] == "schemas/latin.json"
+
+
 def test_a_folder_and_a_glob_stand_for_their_sources(schemas):
     (schemas / "schemas" / "answer.json").write_text('{"name": "x", "age": 3}')
     (schemas / "schemas" / "tools.json").write_text('[{"name": "now", "parameters": {}}]')

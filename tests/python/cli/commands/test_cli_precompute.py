@@ -264,6 +264,7 @@ def test_what_is_no_schema_is_left_out_and_named(folder):
     (folder / "answers" / "a.json").write_text('{"item": 1}')
     error = run(folder, "precompute", "answers", "-t", "bytes", "-o", "store", "--report", "r2", code=4)["error"]
     assert "a.json was left out" in error["message"]
+    assert error["remedy"].startswith("interlock check SCHEMA answers looks at documents; --take-all takes them as")
 
 
 def test_wrong_use(folder):

@@ -16,6 +16,17 @@ def source(text, syntax="lark", **options):
     return Source("grammar", text, {"syntax": syntax, **options}, "grammar:")
 
 
+def test_one_grammar_in_two_notations(folder):
+    for name in ("a.gbnf", "a.ebnf"):
+        (folder / name).write_text('root ::= "(" root ")" | x\nx ::= [0-9]+ ("," x)?\n')
+    said = run(folder, "diff", "a.gbnf", "a.ebnf", code=5).stdout
+    assert said.endswith("\n  try: --syntax gbnf reads both in one notation\n"), said
+    assert run(folder, "diff", "a.gbnf", "a.ebnf", "--syntax", "gbnf").stdout == "equal\n"
+    # Neither notation takes both.
+    (folder / "a.lark").write_text('start: "(" start ")" | X\nX: /[0-9]+/')
+    assert "--syntax" not in run(folder, "diff", "a.gbnf", "a.lark", code=1).stdout
+
+
 def test_a_rule_with_one_alternative_more(folder):
     done = run(folder, "diff", f"grammar:{ONE}", f"grammar:{MORE}", code=1)
     assert done.stdout.splitlines() == [

@@ -135,6 +135,10 @@ def test_special_tokens_are_listed(folder):
     tokenizer.decoder = decoders.ByteLevel()
     tokenizer.add_special_tokens([one["content"] for one in special])
     tokenizer.save(str(folder / "tokenizer.json"))
+    # Which of them ends an output, the file does not say.
+    error = machine(folder, "vocab", "tokenizer.json", code=4)["error"]
+    assert "no stop token" in error["message"] and error["remedy"] == "--eos IDS, the ids that end an output"
+    assert error["notes"] == ["special tokens of the file: " + ", ".join(f'{26 + i} "<|s{i}|>"' for i in range(6))]
     said = run(folder, "vocab", "tokenizer.json", "--eos", "26").stdout
     assert '"<|s3|>"' in said or '"<|s4|>"' in said
     assert "more (--special)" in said

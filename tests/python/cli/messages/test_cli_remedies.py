@@ -63,7 +63,13 @@ def test_the_remedy_of_a_pattern_that_accepts_nothing_fits_the_reason(tmp_path, 
 @pytest.mark.parametrize(
     ("pattern", "remedy"),
     [
-        (r"(a)\1b*(?R)", "a pattern cannot call itself; "),
+        ("a(?R)", "a pattern cannot call itself; "),
+        (r"\(?1[-. ]?\d{3}\)?[9-0]", "write the lower end first, "),
+        (r"\(?1[-. ]?(\d{3})\1", "write out what the group may be a second time; "),
+        (
+            r"[a-\d]",
+            r"write the characters of the class, or \- for the character itself; --dialect ecma takes it, with -",
+        ),
         (r"(a|b)\1", "write out what the group may be a second time; "),
         ("/^ab$/i", "leave out the slashes around the pattern and give --flags i"),
         (r"\cA", "--dialect ecma takes it"),
@@ -72,6 +78,25 @@ def test_the_remedy_of_a_pattern_that_accepts_nothing_fits_the_reason(tmp_path, 
 def test_the_remedy_of_a_pattern_that_is_refused_fits_the_reason(tmp_path, pattern, remedy):
     error = machine(tmp_path, "inspect", f"pattern:{pattern}", code=3)["error"]
     assert error["remedy"].startswith(remedy), error
+
+
+@pytest.mark.parametrize(
+    ("pattern", "remedy"),
+    [
+        ("/^[a-z]+$/", "leave out the slashes around the pattern"),
+        ("/^[a-z]+$/i", "leave out the slashes around the pattern; a schema has no flags: write both cases"),
+        ("^a$b", "change it; "),
+    ],
+)
+def test_the_slashes_around_a_pattern_of_a_schema_are_named(tmp_path, pattern, remedy):
+    name = {"type": "string", "pattern": pattern}
+    objects = {"type": "object", "properties": {"name": name}}
+    for schema in (name, objects | {"required": ["name"]}):
+        error = machine(tmp_path, "inspect", f"schema:{json.dumps(schema)}", code=3)["error"]
+        assert error["remedy"].startswith(remedy), error
+    # An optional one is left out, with a warning.
+    said = run(tmp_path, "inspect", f"schema:{json.dumps(objects)}").stderr
+    assert (f"; {remedy}" in said) is pattern.startswith("/"), said
 
 
 def test_the_remedy_of_another_notation_leads_on(tmp_path):

@@ -112,6 +112,18 @@ def test_part_of_a_character_is_no_text_that_must_follow(folder, pattern, text, 
     assert said.endswith(f'must follow: "{must}"\n') if must else "must follow" not in said
 
 
+@pytest.mark.parametrize(
+    "source",
+    ["pattern:a{1000000}", f"choices:{'a' * 5_000}", f"choices:{'a' * 5_000},b", f'schema:{{"const":"{"a" * 5_000}"}}'],
+)
+@pytest.mark.parametrize("text", ["aaa", '"aaa"', '"' + "a" * 4_999 + 'b"'])
+def test_long_texts_are_cut(folder, source, text):
+    said = run(folder, "check", source, "--text", text, code=1).stdout
+    assert max(map(len, said.splitlines())) < 800, said[:2_000]
+    if source.startswith("pattern") and text == "aaa":
+        assert f'must follow: "{"a" * 60}" and ' in said and said.endswith(" bytes more\n")
+
+
 def test_a_way_on_is_offered_where_it_leads_on(folder):
     """Without its slashes, `/(a/` is broken as well, and what `(?i)` is to be is in the error."""
     assert "slashes" not in run(folder, "inspect", "pattern:/(a/", code=3).stderr
