@@ -18,7 +18,8 @@ static MASK_CACHE_BYTES: AtomicUsize = AtomicUsize::new(CACHE_BYTES);
 
 /// Bounds the bytes of lexemes and their masks that each vocabulary of the process keeps for the indexes to come. It
 /// holds from the next compile on. Sources that run may hold as much again, or 128 MiB if that is more; beyond that,
-/// compiles and guides of grammars that took much themselves end with `Limit`.
+/// what patterns and schemas find is not kept, and compiles and guides of grammars that took much themselves end with
+/// `Limit`.
 pub fn set_mask_cache_bytes(most: usize) {
     MASK_CACHE_BYTES.store(most, Ordering::Relaxed);
 }

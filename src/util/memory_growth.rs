@@ -6,8 +6,8 @@
 //! enough was taken since it was measured last.
 //!
 //! What running sources hold is in no cache alone, so it has a bound of its own ([`most_held`]). Beyond it states and
-//! masks of lexemes are found again instead of being kept ([`room_of_states`], [`room_of_masks`]), and whoever took much
-//! is refused more: a compile that took more than [`compile_share`], and a guide of a grammar that took more than
+//! masks of lexemes are found again instead of being kept ([`room_of_states`], [`room_of_masks`]), and whoever took
+//! much is refused more: a compile that took more than [`compile_share`], and a guide of a grammar that took more than
 //! [`guide_share`].
 
 use std::cell::Cell;
