@@ -1345,10 +1345,10 @@ def set_mask_cache_bytes(n: int) -> None:
     patterns. ``stats()["cache_bytes"]`` says how many bytes are kept, and ``stats()["held_bytes"]`` how many there are
     with those that running sources hold.
 
-    Running sources may hold as many bytes again, or 128 MiB if that is more. Beyond that, what patterns and schemas find
-    is not kept, and a grammar that took much itself ends at its next mask with ``LimitError`` (``code`` is
-    ``"too_little_memory"``): 16 MiB at first, less the more is held, and 2 MiB at last. So does a compile of more than 16
-    MiB, or 4 at last. All others go on.
+    Running sources may hold as many bytes again, or 128 MiB if that is more. Beyond that, what patterns and
+    schemas find is not kept, and a grammar that took much itself ends at its next mask with ``LimitError`` (``code``
+    is ``"too_little_memory"``): 16 MiB at first, less the more is held, and 2 MiB at last. So does a compile of more
+    than 16 MiB, or 4 at last. All others go on.
     """
 
 def get_mask_cache_bytes() -> int:
@@ -1367,7 +1367,8 @@ def stats() -> dict[str, int]:
     ``indexes`` and ``index_bytes`` say how many indexes are kept to be found and what they hold; a source that came
     once is none of the former, and half a kilobyte of the latter until it comes again or has to go. ``lexemes`` and
     ``cache_bytes`` say the same of their parts. ``held_bytes`` are those of all states and masks, whether they are kept
-    or in use, but for parts of masks that all sources share: see ``set_mask_cache_bytes``. Everything else only grows while the vocabularies live.
+    or in use, but for parts of masks that all sources share: see ``set_mask_cache_bytes``. Everything else only grows
+    while the vocabularies live.
     ``store_hits`` counts indexes that a ``Store`` had, and ``store_misses`` those that were asked of one in vain.
     """
 
