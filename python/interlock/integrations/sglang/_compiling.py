@@ -29,6 +29,7 @@ from interlock.schema_hints import quiet
 from interlock.tools.notations.json_writing import JsonWriting
 from interlock.tools.tags.tag_index import index_of_structural_tag
 from interlock.tools.tags.token_checks import check_grammar_tokens
+from interlock.util.client_messages import TOO_LITTLE_MEMORY
 
 __all__ = ["ANY_JSON", "Compiler", "CompilePool", "Refusal"]
 
@@ -175,7 +176,8 @@ class Compiler:
             raise Refusal(message, is_transient=True) from error
         except InterlockError as error:
             _refused(refusal_reason(error), begin)
-            raise Refusal(f"{type(error).__name__}: {error.client_message}") from error
+            message = f"{type(error).__name__}: {error.client_message}"
+            raise Refusal(message, is_transient=error.code == TOO_LITTLE_MEMORY) from error
         except MemoryError as error:
             _refused("memory", begin)
             raise Refusal("the server has no memory for this source", is_transient=True) from error
