@@ -250,7 +250,9 @@ impl PythonParser {
             }
             return Err(unsupported("a backreference", at).coded(ErrorCode::Backreference));
         }
-        Err(self.r.error("unknown extension ?P", at + 1))
+        let Some(c) = self.r.next() else { return Err(self.r.error("unexpected end of pattern", self.r.pos)) };
+        let hint = if c == '_' || c.is_alphabetic() { NAMED } else { "" };
+        Err(self.r.error(format!("unknown extension ?P{c}{hint}"), at + 1))
     }
 
     fn name(&mut self, end: char) -> Result<String> {

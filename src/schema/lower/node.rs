@@ -57,7 +57,7 @@ pub(super) struct ObjectPart {
     pub required: Vec<Name>,
     pub min: u64,
     pub max: Option<u64>,
-    pub dep_required: Vec<(Name, Vec<Name>)>,
+    pub dependent_required: Vec<(Name, Vec<Name>)>,
     pub dep_schemas: Vec<(Name, SchemaNodeId)>,
     pub unevaluated: Option<SchemaNodeId>,
 }
@@ -417,7 +417,7 @@ impl<'m> Nodes<'m> {
         for (name, needs) in &k.dependent_required {
             let name = self.intern(name);
             let needs = needs.iter().map(|s| self.intern(s)).collect();
-            o.dep_required.push((name, needs));
+            o.dependent_required.push((name, needs));
         }
         for (name, s) in &k.dependent_schemas {
             let name = self.intern(name);
@@ -429,7 +429,7 @@ impl<'m> Nodes<'m> {
             || !o.required.is_empty()
             || o.min > 0
             || o.max.is_some()
-            || !o.dep_required.is_empty()
+            || !o.dependent_required.is_empty()
             || !o.dep_schemas.is_empty()
             || o.unevaluated.is_some();
         if o.props.len() > 8 {

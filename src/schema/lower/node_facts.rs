@@ -135,7 +135,7 @@ impl<'m> Nodes<'m> {
             k.extend(o.required.iter().map(|&r| r as u64));
             k.push(o.min);
             k.extend(bound(o.max));
-            for (name, needs) in &o.dep_required {
+            for (name, needs) in &o.dependent_required {
                 k.extend([22 << 32 | *name as u64, needs.len() as u64]);
                 k.extend(needs.iter().map(|&r| r as u64));
             }

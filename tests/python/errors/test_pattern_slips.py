@@ -12,6 +12,7 @@ import interlock
         ("(?<name>a)", "python", "(?P<name>...)"),
         ("(?'name'a)", "python", "(?P<name>...)"),
         ("(?<n>a)\\k<n>", "python", "(?P<name>...)"),
+        ("(?Pname)", "python", "(?P<name>...)"),
         ("(?P<name>a)", "ecma", "(?<name>...)"),
         ("(?'name'a)", "ecma", "(?<name>...)"),
     ],

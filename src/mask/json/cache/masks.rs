@@ -1,7 +1,7 @@
 //! The compositions of masks, remembered by an index.
 //!
 //! Requests and documents of one schema pass the same configurations again and again. An index remembers the masks that
-//! were put together before, under the key of everything that one token can see (see `config_key`), compared byte by
+//! were put together before, under the key of everything that one token can see (see `mask_key`), compared byte by
 //! byte: two configurations never share a mask by chance.
 //!
 //! A mask is kept as its composition: masks of lexeme states and patches that exist anyway, and the few tokens that

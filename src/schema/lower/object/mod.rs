@@ -167,7 +167,7 @@ impl StructuredKind for Objects {
         for &r in &o.required {
             alive &= facts.set_presence(r, true);
         }
-        for (k, needs) in &o.dep_required {
+        for (k, needs) in &o.dependent_required {
             facts.implications.extend(needs.iter().filter(|n| *n != k).map(|&n| (*k, n)));
         }
         facts.names.extend(o.names.map(Lit::yes));

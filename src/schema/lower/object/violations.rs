@@ -76,7 +76,7 @@ fn other_members(cx: &LoweringContext<'_, '_>, node: SchemaNodeId, o: &ObjectPar
 
 /// A member is present without what it depends on.
 fn dependencies(cx: &LoweringContext<'_, '_>, o: &ObjectPart, out: &mut Ways) {
-    for (k, needs) in &o.dep_required {
+    for (k, needs) in &o.dependent_required {
         for &n in needs.iter().filter(|n| *n != k) {
             out.push(vec![atom(Present(*k)), atom(Absent(n))]);
         }
