@@ -4,7 +4,7 @@
 //! Limits count work, never time, so that the same input gives the same answer on every machine. They belong to one
 //! compile: one request cannot spend another's budget. What is found in a cache costs nothing, whoever made it. They
 //! fire while compiling or answering a question about a language, with the limit, the value and the field;
-//! `max_guide_bytes` never does, `max_mask_steps` and `max_scanner_bytes` do at masks of grammars, and
+//! `max_guide_bytes` never does, `max_mask_steps` does at masks and `max_scanner_bytes` at those of grammars, and
 //! `max_state_bytes` does where the states that follow a single one are a quarter of it.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -83,9 +83,10 @@ pub struct Limits {
     /// guide lets go of the oldest; rolling back to there takes the tokens again from the start. 16 MiB are the history
     /// of some 30,000 tokens of an everyday schema.
     pub max_guide_bytes: usize,
-    /// Steps that one guide of a grammar may take for masks that nobody has made before, of half a microsecond to one.
-    /// Each token gives a fiftieth back. The masks of a program in C take some thousand steps each at first, those of a
-    /// thousand tools some ten thousand, and the first ones of Python some hundred thousand.
+    /// Steps that one guide may take for masks that nobody has made before, of half a microsecond to one. Each token
+    /// gives a fiftieth back. The masks of a program in C take some thousand steps each at first, those of a thousand
+    /// tools some ten thousand, and the first ones of Python some hundred thousand; those of schemas and patterns take
+    /// fewer, but for counts inside of counts. Masks of grammars end where they have none left, others behind that.
     pub max_mask_steps: usize,
     /// Bytes of states that the terminals of a grammar have side by side in one index, found on use. The grammars that
     /// come with the library take up to 10 MiB, terminals that match each other's texts more.

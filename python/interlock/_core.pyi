@@ -361,9 +361,9 @@ class Limits:
 
     @property
     def max_mask_steps(self) -> int:
-        """Steps that one guide of a grammar may take for masks that nobody has made before; by default 1,000,000, of
-        half a microsecond to one each. Each token gives a fiftieth back. A guide that takes more fails with
-        ``LimitError``.
+        """Steps that one guide may take for masks that nobody has made before; by default 1,000,000, of half a
+        microsecond to one each. Each token gives a fiftieth back. A guide that takes more fails with ``LimitError``:
+        grammars with many terminals of the same texts, and patterns with counts inside of counts.
         """
 
     @property
@@ -1377,7 +1377,8 @@ def _count_store(found: bool) -> None:
 
 def clear_caches() -> None:
     """Forget what is cached for the process, and hand memory that is free back to the system; otherwise that happens
-    some seconds after its last use. Indexes and guides that exist keep what they need.
+    some seconds after its last use. Indexes and guides that exist keep what they need. Python's collector of garbage
+    runs first: an error and its traceback may hold each other, and with them the guide of a request that is over.
     """
 
 def _load_vocabulary(

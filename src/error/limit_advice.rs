@@ -14,7 +14,11 @@ pub(super) fn of(field: &str) -> Option<&'static str> {
         "max_compile_steps" => "make it smaller: fewer parts, and fewer conditions that hold together",
         "max_alternatives" => "simplify the schema: fewer alternatives in anyOf, oneOf and if that hold together",
         "max_rules" => "make it smaller: fewer subschemas, or fewer rules of a grammar",
-        "max_mask_steps" | "max_scanner_bytes" => {
+        "max_mask_steps" => {
+            "simplify it: fewer terminals of a grammar that match the same texts, fewer repetitions inside of others, \
+             and smaller numbers in them"
+        }
+        "max_scanner_bytes" => {
             "simplify the grammar: fewer terminals that match the same texts, and smaller numbers in their repetitions"
         }
         "max_state_bytes" => "simplify its patterns: fewer repetitions inside of others, and smaller numbers in them",

@@ -17,7 +17,7 @@ use crate::mask::lexeme::masked_lexeme::MaskedLexeme;
 use crate::pushdown::json::frame::FrameKind;
 use crate::pushdown::json::machine::JsonMachine;
 use crate::util::memory_growth::taken_here;
-use crate::util::work_meter::{has_given_up, metered_with, too_little_memory};
+use crate::util::work_meter::{Spent, has_given_up, metered_with, too_little_memory};
 
 /// Tokens since the last mask that are still followed through tables in the first step.
 pub(super) const CATCH_UP: usize = 64;
@@ -208,10 +208,30 @@ impl Guide {
 
     fn fill_from_engine(&mut self, row: &mut [u32]) {
         let before = taken_here();
-        self.fill_by_engine(row);
+        match self.position {
+            Position::Grammar { .. } => self.fill_by_engine(row),
+            _ => self.fill_and_pay(row),
+        }
         if taken_here() != before {
             // What the vocabulary keeps grows in masks, too. It is measured now and then.
             self.index.0.tables.evict_grown();
+        }
+    }
+
+    /// The mask of a pattern or a document. It is made to its end, and a guide that has no steps left for it is lost
+    /// then: states of counts inside of counts take long, each of them.
+    fn fill_and_pay(&mut self, row: &mut [u32]) {
+        let most = self.index.0.limits.max_mask_steps;
+        let ((), Spent { steps, .. }) = metered_with(usize::MAX, 0, || self.fill_by_engine(row));
+        // Where a part gave up, that is the error.
+        if steps == 0 || steps == usize::MAX {
+            return;
+        }
+        let left = self.work.left(most, self.history.len());
+        self.work.pay(steps);
+        if steps > left {
+            self.lose(too_much_work("steps of the masks of an output", most, most - left + steps));
+            row.fill(0);
         }
     }
 
@@ -315,9 +335,11 @@ impl Guide {
         } else if spent.crowded {
             too_little_memory()
         } else if steps > left {
-            let spent = limits.max_mask_steps - left + steps;
-            Error::limit("steps of the masks of a grammar", limits.max_mask_steps as u64, spent as u64)
-                .of("max_mask_steps")
+            too_much_work(
+                "steps of the masks of a grammar",
+                limits.max_mask_steps,
+                limits.max_mask_steps - left + steps,
+            )
         } else if bytes > limits.max_scanner_bytes {
             Error::limit("bytes of the states of a grammar", limits.max_scanner_bytes as u64, bytes as u64)
                 .of("max_scanner_bytes")
@@ -335,4 +357,9 @@ impl Guide {
             grammar.masker(&inner.tables, &inner.vocabulary).keep_within_bounds(stack, *at, row);
         }
     }
+}
+
+/// What is told where the masks of a guide have taken more steps than they may.
+fn too_much_work(what: &str, most: usize, spent: usize) -> Error {
+    Error::limit(what, most as u64, spent as u64).of("max_mask_steps")
 }

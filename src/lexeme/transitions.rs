@@ -19,6 +19,8 @@ use crate::util::{cancel, memory_growth};
 const STATE_STEPS: usize = 2;
 /// Expressions that are made in a microsecond.
 const NODES_PER_STEP: usize = 8;
+/// Steps of a compile that deriving takes, for one of a mask.
+const DERIVED_PER_STEP: usize = 2;
 /// Bytes of states that count as a step of a compile.
 const BYTES_PER_STEP: usize = 400;
 /// Bytes of lists that count as a node.
@@ -132,11 +134,14 @@ impl Lexeme {
     /// Derives what follows a state, within the memory that this may take. `None` if it takes more: then nothing new is
     /// found from now on.
     pub(super) fn derive<T>(&self, b: &mut LazyDfa, work: impl FnOnce(&mut LazyDfa) -> T) -> Option<T> {
-        let before = b.exprs.own_size();
+        let (before, derived) = (b.exprs.own_size(), cancel::spent());
         b.exprs.allow(self.shared.row_nodes);
         let made = work(b);
         b.exprs.lift_limit();
-        charge((b.exprs.own_size() - before) / NODES_PER_STEP);
+        // Where a mask asks, what a compile would count is its work.
+        charge(
+            (b.exprs.own_size() - before) / NODES_PER_STEP + cancel::spent().saturating_sub(derived) / DERIVED_PER_STEP,
+        );
         if b.exprs.is_over() {
             self.shared.gave_up.store(true, Ordering::Relaxed);
             give_up(self.most_row_bytes());

@@ -143,9 +143,9 @@ limits! {
     /// Bytes of history that one guide holds for rolling back, beside what its position needs; by default 16,777,216.
     /// Exceeding it is no error: the guide lets go of the oldest, and rolling back to there takes the tokens again.
     max_guide_bytes,
-    /// Steps that one guide of a grammar may take for masks that nobody has made before; by default 1,000,000, of
-    /// half a microsecond to one each. Each token gives a fiftieth back. A guide that takes more fails with
-    /// ``LimitError``.
+    /// Steps that one guide may take for masks that nobody has made before; by default 1,000,000, of half a
+    /// microsecond to one each. Each token gives a fiftieth back. A guide that takes more fails with ``LimitError``:
+    /// grammars with many terminals of the same texts, and patterns with counts inside of counts.
     max_mask_steps,
     /// Bytes of states that the terminals of a grammar have side by side in one index; by default 134,217,728. Where
     /// they have more, new masks fail with ``LimitError``.

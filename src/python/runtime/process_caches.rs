@@ -191,9 +191,12 @@ pub fn _count_store(found: bool) {
 }
 
 /// Forget what is cached for the process, and hand memory that is free back to the system; otherwise that happens some
-/// seconds after its last use. Indexes and guides that exist keep what they need.
+/// seconds after its last use. Indexes and guides that exist keep what they need. Python's collector of garbage
+/// runs first: an error and its traceback may hold each other, and with them the guide of a request that is over.
 #[pyfunction]
 pub fn clear_caches(py: Python<'_>) -> PyResult<()> {
+    // An error holds the frames that it passed, and these may hold it: guides are let go of only then.
+    py.import("gc")?.call_method0("collect")?;
     detached(py, || {
         caches().iter().for_each(|cache| cache.clear());
         tables().iter().for_each(|tables| tables.clear());

@@ -54,13 +54,13 @@ def page():
     return names
 
 
-def with_engine(use):
+def with_engine(use, limits=None):
     """What ``use`` returns, called with the names of the page and a running engine."""
 
     async def main():
         names = page()
-        limits = {"max_mask_steps": 20_000}
-        compiler = names["RequestCompiler"](names["vocabulary"], format="hermes", limits=limits, seconds=2.0)
+        bounds = limits or {"max_mask_steps": 20_000}
+        compiler = names["RequestCompiler"](names["vocabulary"], format="hermes", limits=bounds, seconds=2.0)
         engine = names["Engine"](compiler)
         found = await asyncio.wait_for(use(names, engine), WAIT)
         await asyncio.wait_for(engine.close(), WAIT)
@@ -156,11 +156,12 @@ def test_outputs_that_fail_in_one_step_end_their_requests_alone():
             bodies = [{"guided_regex": "[ab]{400}", "max_tokens": 900}, hostile, hostile, {"max_tokens": 200}]
             return await asyncio.gather(*(answered(names, engine, body) for body in bodies))
 
-    found = with_engine(use)
+    found = with_engine(use, {"max_mask_steps": 10_000_000})
     assert [status for status, _, _ in found] == [200, 400, 400, 200]
     assert all(answer["error"]["code"] == "limit" for _, answer, _ in found[1:3])
     assert found[1][1]["error"]["param"] == "/guided_regex"
-    assert several and several[0] >= 1
+    # How many fail in one call depends on when each thread comes to the states.
+    assert several
 
 
 def test_a_model_that_fails_ends_the_requests_of_its_batch_and_no_other(caplog):

@@ -30,6 +30,7 @@ def compiler():
 def failed(request, text, in_batch):
     """The error of the first mask, or token, behind which the guide is lost."""
     guide = request.guide.fork()
+    text = ('"' if request.kind == "json_schema" else "") + text
     with pytest.raises(interlock.LimitError) as caught:
         for token in text.encode():
             if in_batch:
@@ -44,24 +45,28 @@ def failed(request, text, in_batch):
 @pytest.mark.parametrize(
     "body, field, place, way",
     [
-        ({"guided_grammar": hostile("a")}, "max_mask_steps", "/guided_grammar", "simplify the grammar: "),
+        ({"guided_grammar": hostile("a")}, "max_mask_steps", "/guided_grammar", "simplify it: "),
         (
             {"structured_outputs": {"grammar": hostile("b")}},
             "max_mask_steps",
             "/structured_outputs",
-            "simplify the grammar",
+            "simplify it: ",
         ),
-        ({"response_format": TAG}, "max_mask_steps", "/response_format", "simplify the grammar: "),
+        ({"response_format": TAG}, "max_mask_steps", "/response_format", "simplify it: "),
         ({"guided_regex": WIDE}, "max_state_bytes", "/guided_regex", "simplify its patterns: "),
+        ({"guided_json": {"type": "string", "pattern": WIDE}}, "max_mask_steps", "/guided_json", "simplify it: "),
         (
             {"guided_grammar": hostile("d"), "tools": [{"name": "now"}], "tool_choice": "auto"},
             "max_mask_steps",
             "/tools",
-            "simplify the grammar: ",
+            "simplify it: ",
         ),
     ],
 )
 def test_an_error_of_a_mask_is_answered_with_its_field(compiler, body, field, place, way, in_batch):
+    interlock.clear_caches()  # Masks that are known are no work.
+    if field == "max_state_bytes":  # Its masks are work as well, and may take it.
+        compiler = RequestCompiler(VOCABULARY)
     request = compiler.compile(body)
     assert request.place == place
     error = failed(request, "a" * 400, in_batch)
