@@ -35,8 +35,8 @@ use crate::schema::{
     standard,
 };
 use crate::util::cancel::limited;
-use crate::util::memory_growth::{compile_share, held, taken_here};
-use crate::util::work_meter::{too_little_memory, unless_given_up};
+use crate::util::memory_growth::{compile_share, held, too_little_memory};
+use crate::util::work_meter::{taken_here, unless_given_up};
 use crate::vocab::Vocabulary;
 
 /// The longest run of whitespace between two JSON tokens: an indentation of thirty levels of two spaces fits. Longer

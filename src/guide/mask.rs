@@ -16,8 +16,8 @@ use crate::mask::json::masker::MaskBuilder;
 use crate::mask::lexeme::masked_lexeme::MaskedLexeme;
 use crate::pushdown::json::frame::FrameKind;
 use crate::pushdown::json::machine::JsonMachine;
-use crate::util::memory_growth::taken_here;
-use crate::util::work_meter::{Spent, has_given_up, metered_with, too_little_memory};
+use crate::util::memory_growth::too_little_memory;
+use crate::util::work_meter::{Spent, has_given_up, metered_with};
 
 /// Tokens since the last mask that are still followed through tables in the first step.
 pub(super) const CATCH_UP: usize = 64;
@@ -207,15 +207,12 @@ impl Guide {
     }
 
     fn fill_from_engine(&mut self, row: &mut [u32]) {
-        let before = taken_here();
         match self.position {
             Position::Grammar { .. } => self.fill_by_engine(row),
             _ => self.fill_and_pay(row),
         }
-        if taken_here() != before {
-            // What the vocabulary keeps grows in masks, too. It is measured now and then.
-            self.index.0.tables.evict_grown();
-        }
+        // What the vocabulary keeps grows in masks, too.
+        self.index.0.tables.evict_grown();
     }
 
     /// The mask of a pattern or a document. It is made to its end, and a guide that has no steps left for it is lost

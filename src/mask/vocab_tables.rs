@@ -38,7 +38,7 @@ use crate::mask::lexeme::lexeme_mask::{LexemeMask, walk, walk_list};
 use crate::mask::lexeme::subtree_summary::SubtreeSummaries;
 use crate::mask::token_survey::Survey;
 use crate::util::cancel::uninterruptible;
-use crate::util::memory_growth::{self, GrowthMark, KeptBytes, room_of_masks};
+use crate::util::memory_growth::{GrowthMark, KeptBytes, room_of_masks};
 use crate::util::work_meter::charge;
 use crate::vocab::trie_children::Children;
 use crate::vocab::{Trie, Vocabulary};
@@ -291,8 +291,7 @@ impl VocabTables {
             others.clear();
             masks.needs.write().unwrap_or_else(|p| p.into_inner()).clear();
             masks.others_bytes.store(0, Ordering::Relaxed);
-            masks.bytes.fetch_sub(held, Ordering::Relaxed);
-            memory_growth::shrink(held);
+            masks.shrink(held);
         }
         masks.others_bytes.fetch_add(size, Ordering::Relaxed);
         others.entry(key).or_insert(made).clone()

@@ -10,9 +10,9 @@
 //! much is refused more: a compile that took more than [`compile_share`], and a guide of a grammar that took more than
 //! [`guide_share`].
 
-use std::cell::Cell;
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 
+use crate::error::{Error, ErrorCode};
 use crate::limits::{LATE_MASK_BYTES, mask_cache_bytes};
 use crate::util::work_meter;
 
@@ -25,20 +25,13 @@ static KEPT: AtomicUsize = AtomicUsize::new(0);
 /// 0 where all hold what they may; 1 where it is more; 2 where it is a quarter more.
 static CROWDING: AtomicU8 = AtomicU8::new(0);
 
-thread_local! {
-    /// Taken by this thread.
-    static OWN: Cell<usize> = const { Cell::new(0) };
-}
-
 /// Counts bytes that states or masks take from now on, as memory and as work.
 pub fn grow(bytes: usize) {
     TAKEN.fetch_add(bytes, Ordering::Relaxed);
     let held = HELD.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);
-    let own = OWN.get().wrapping_add(bytes);
-    OWN.set(own);
-    work_meter::charge_bytes(bytes);
+    work_meter::take(bytes);
     if look(held) > 0 {
-        work_meter::end_if_crowded(own, guide_share(held));
+        work_meter::end_if_crowded(guide_share(held));
     }
 }
 
@@ -80,11 +73,6 @@ pub fn room_of_masks() -> (usize, bool) {
 /// The bytes that states and masks of all sources hold.
 pub fn held() -> usize {
     HELD.load(Ordering::Relaxed)
-}
-
-/// What this thread has taken, ever.
-pub fn taken_here() -> usize {
-    OWN.get()
 }
 
 /// Bytes that some part holds as long as this lives.
@@ -136,6 +124,15 @@ pub fn most_held() -> usize {
     /// Least bytes of sources that run: those of a large language.
     const LEAST_RUNNING: usize = 128 << 20;
     KEPT.load(Ordering::Relaxed).saturating_add(mask_cache_bytes().max(LEAST_RUNNING))
+}
+
+/// What is told where all sources together hold more memory than they may, to one that took much of it.
+pub fn too_little_memory() -> Error {
+    let name = "bytes of the states and masks of all sources in this process";
+    Error::limit(name, most_held() as u64, held() as u64).coded(ErrorCode::TooLittleMemory).advise(
+        "this source took many of them; try again when others have ended, or simplify it; \
+         interlock.set_mask_cache_bytes raises the limit",
+    )
 }
 
 /// What one guide may have taken: less and less from the bound on, until all hold a quarter more.

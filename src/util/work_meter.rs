@@ -12,15 +12,16 @@
 
 use std::cell::Cell;
 
-use crate::error::{Error, ErrorCode, Result};
-use crate::util::memory_growth::{held, most_held, taken_here};
+use crate::error::{Error, Result};
 
 struct Meter {
     spent: Cell<usize>,
     most: Cell<usize>,
     /// The bytes that a part may take which gave up; otherwise 0.
     gave_up: Cell<u64>,
-    /// What [`taken_here`](crate::util::memory_growth::taken_here) would be if the work had taken nothing.
+    /// Bytes of states and masks that the thread has taken, ever.
+    taken: Cell<usize>,
+    /// What `taken` would be if the work had taken nothing.
     before: Cell<usize>,
     /// The work took more memory than there was for it.
     crowded: Cell<bool>,
@@ -32,6 +33,7 @@ thread_local! {
             spent: Cell::new(0),
             most: Cell::new(usize::MAX),
             gave_up: Cell::new(0),
+            taken: Cell::new(0),
             before: Cell::new(0),
             crowded: Cell::new(false),
         }
@@ -94,11 +96,23 @@ pub fn charge_bytes(bytes: usize) {
     charge(bytes.div_ceil(BYTES_PER_STEP));
 }
 
-/// Ends the work at hand, if it is metered and has taken more than its `share`; `taken` is what this thread has taken.
+/// Counts bytes of states and masks that the work at hand takes, as memory and as steps.
+#[inline]
+pub fn take(bytes: usize) {
+    METER.with(|m| m.taken.set(m.taken.get().wrapping_add(bytes)));
+    charge_bytes(bytes);
+}
+
+/// The bytes of states and masks that this thread has taken, ever.
+pub fn taken_here() -> usize {
+    METER.with(|m| m.taken.get())
+}
+
+/// Ends the work at hand, if it is metered and has taken more bytes of states and masks than its `share`.
 #[cold]
-pub fn end_if_crowded(taken: usize, share: usize) {
+pub fn end_if_crowded(share: usize) {
     METER.with(|m| {
-        if m.most.get() != usize::MAX && taken.wrapping_sub(m.before.get()) > share {
+        if m.most.get() != usize::MAX && m.taken.get().wrapping_sub(m.before.get()) > share {
             m.spent.set(usize::MAX);
             m.crowded.set(true);
         }
@@ -136,15 +150,6 @@ pub fn unless_given_up<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
 /// What is told where the states that follow one of a pattern need more than the `most` bytes that they may take.
 pub fn too_large_states(most: u64) -> Error {
     Error::limit("bytes of the states behind one of a pattern", most, most.saturating_add(1)).of("max_state_bytes")
-}
-
-/// What is told where all sources together hold more memory than they may, to one that took much of it.
-pub fn too_little_memory() -> Error {
-    let name = "bytes of the states and masks of all sources in this process";
-    Error::limit(name, most_held() as u64, held() as u64).coded(ErrorCode::TooLittleMemory).advise(
-        "this source took many of them; try again when others have ended, or simplify it; \
-         interlock.set_mask_cache_bytes raises the limit",
-    )
 }
 
 /// The steps that the work at hand has taken.

@@ -45,16 +45,12 @@ impl Guide {
             return false;
         };
         // Tokens that run past the end, or are named by the grammar, are asked for by themselves.
-        let mut past = vec![0; row.len()];
-        grammar.masker(&inner.tables, &inner.vocabulary).add_tokens_past_document(stack, &branch, &mut past);
-        let mut machine = program.machine(stack);
-        machine.special_tokens(&[branch], &mut Vec::new(), |t| past[t as usize >> 5] |= 1 << (t & 31));
-        stack.truncate(&mark);
+        let mut past = grammar.masker(&inner.tables, &inner.vocabulary).tokens_past_document(stack, &branch);
+        let Some(arena) = stack.arena.as_deref_mut() else { return false };
         for (past, word) in past.iter_mut().zip(row.iter_mut()) {
             *past &= *word;
             *word &= !*past;
         }
-        let Some(arena) = stack.arena.as_deref_mut() else { return false };
         match left.checked_sub(behind.len() as u64) {
             None => row.fill(0),
             Some(left) => {

@@ -174,12 +174,7 @@ impl Guide {
             let Some(room) = room else { return false };
             if branch.is_in_document() {
                 // Tokens that run past the end are priced by themselves.
-                let mut past = vec![0; row.len()];
-                masker.add_tokens_past_document(stack, &branch, &mut past);
-                let mut machine = grammar.program.machine(stack);
-                machine.special_tokens(&[branch], &mut Vec::new(), |t| past[t as usize >> 5] |= 1 << (t & 31));
-                stack.truncate(&mark);
-                few.extend(tokens_of(&past));
+                few.extend(tokens_of(&masker.tokens_past_document(stack, &branch)));
                 continue;
             }
             let Some(key) = masker.decides(stack, &branch) else { return false };

@@ -47,7 +47,8 @@ use crate::pushdown::completion::min_cost::MinCosts;
 use crate::pushdown::completion::shortest::KeyWatch;
 use crate::pushdown::json::frame::{FrameId, NONE};
 use crate::pushdown::json::machine::JsonMachine;
-use crate::util::work_meter::{metered_with, too_little_memory};
+use crate::util::memory_growth::too_little_memory;
+use crate::util::work_meter::metered_with;
 
 /// Budgets of fewer tokens are refused with the number that would suffice, whatever that takes.
 const FEW_TOKENS: u64 = 2_048;
@@ -83,8 +84,9 @@ impl Guide {
     }
 
     pub(super) fn start_budget(&mut self, max_tokens: usize) -> Result<()> {
-        /// The part of a mask's steps that the first plan of a grammar may take, and what it always may.
+        /// The part of a mask's steps that the first plan of a grammar may take.
         const PART: usize = 8;
+        /// The steps that it always may.
         const ALWAYS: usize = 20_000;
         if !matches!(self.position, Position::Grammar { .. }) {
             return self.find_reserve(max_tokens);

@@ -192,11 +192,16 @@ impl GrammarMasker<'_> {
         stack.truncate(&mark);
     }
 
-    /// Adds the tokens that run past the end of the document that a branch is in.
-    pub fn add_tokens_past_document(&self, stack: &mut ParseStack, branch: &Branch, row: &mut [u32]) {
+    /// The row of the tokens that run past the end of the document that a branch is in, or are named by the grammar.
+    pub fn tokens_past_document(&self, stack: &mut ParseStack, branch: &Branch) -> Vec<u32> {
         let mark = stack.mark();
-        builder::MaskBuilder::new(self, stack, branch).walk_document(branch, branch.document, branch.frame, false, row);
+        let mut row = vec![0; self.tables.words];
+        let walk = builder::MaskBuilder::new(self, stack, branch);
+        walk.walk_document(branch, branch.document, branch.frame, false, &mut row);
+        let mut machine = self.program.machine(stack);
+        machine.special_tokens(&[*branch], &mut Vec::new(), |t| row[t as usize >> 5] |= 1 << (t & 31));
         stack.truncate(&mark);
+        row
     }
 
     /// Adds a document's own mask.

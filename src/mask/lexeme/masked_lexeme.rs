@@ -81,10 +81,16 @@ impl Drop for StateMasks {
 }
 
 impl StateMasks {
-    /// Counts bytes that the masks take.
+    /// Counts bytes that the masks take; answers how many they took before.
     pub(in crate::mask) fn grow(&self, bytes: usize) -> usize {
         memory_growth::grow(bytes);
         self.bytes.fetch_add(bytes, Ordering::Relaxed)
+    }
+
+    /// Counts bytes that the masks take no more.
+    pub(in crate::mask) fn shrink(&self, bytes: usize) {
+        memory_growth::shrink(bytes);
+        self.bytes.fetch_sub(bytes, Ordering::Relaxed);
     }
 
     /// A mask that is not among the roots.

@@ -265,21 +265,28 @@ def sides(left: bool) -> str:
     return "left" if left else "right"
 
 
-def test_with_a_template_that_writes_tools():
+ONE_CALL = {"tool_choice": "required", "parallel": False, "max_rounds": 1, "max_tokens": 120}
+
+
+def generator_of_transformers():
+    """A generator of a real, tiny model, whose chat template writes tools."""
     pytest.importorskip("torch", reason="torch is not installed: make test-torch")
     pytest.importorskip("transformers", reason="transformers is not installed: make test-torch")
     from tiny_models import tiny_model, tiny_tokenizer
 
     tokenizer = tiny_tokenizer()
     tokenizer.chat_template = HERMES
-    gen = interlock.from_transformers(tiny_model(tokenizer), tokenizer)
-    options = {"tool_choice": "required", "parallel": False, "max_rounds": 1, "max_tokens": 120}
-    answer = gen.tool_loop("Which side?", [sides], **options)
+    return interlock.from_transformers(tiny_model(tokenizer), tokenizer)
+
+
+def test_with_a_template_that_writes_tools():
+    gen = generator_of_transformers()
+    answer = gen.tool_loop("Which side?", [sides], **ONE_CALL)
     [(call, returned)] = answer.calls
     assert returned == ("left" if call.arguments["left"] else "right")
     roles = [(m["role"], "tool_calls" in m) for m in answer.messages]
     assert roles == [("user", False), ("assistant", True), ("tool", False), ("assistant", False)]
-    assert gen.tool_loop(answer.messages[:1], [sides], temperature=0.7, seed=3, **options).calls
+    assert gen.tool_loop(answer.messages[:1], [sides], temperature=0.7, seed=3, **ONE_CALL).calls
 
 
 class FileModel:

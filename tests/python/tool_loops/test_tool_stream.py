@@ -6,7 +6,15 @@ import pytest
 
 pytest.importorskip("tokenizers", reason="tokenizers is not installed: make test-torch")
 
-from test_tool_rounds import CALL, HERMES, Generator, day_after, fails, sides  # noqa: E402
+from test_tool_rounds import (  # noqa: E402
+    CALL,
+    ONE_CALL,
+    Generator,
+    day_after,
+    fails,
+    generator_of_transformers,
+    sides,
+)
 
 import interlock  # noqa: E402
 from interlock.events import ArgumentBytes, CallBegun, CallEnded, NameKnown, Text  # noqa: E402
@@ -68,16 +76,9 @@ def test_what_is_wrong_with_the_arguments_is_said_before_the_first_event():
 
 
 def test_the_tokens_of_a_model_of_transformers_come_one_by_one():
-    pytest.importorskip("torch", reason="torch is not installed: make test-torch")
-    pytest.importorskip("transformers", reason="transformers is not installed: make test-torch")
-    from tiny_models import tiny_model, tiny_tokenizer
-
-    tokenizer = tiny_tokenizer()
-    tokenizer.chat_template = HERMES
-    gen = interlock.from_transformers(tiny_model(tokenizer), tokenizer)
-    options = {"tool_choice": "required", "parallel": False, "max_rounds": 1, "max_tokens": 120}
-    answer = gen.tool_loop("Which side?", [sides], **options)
-    stream = gen.tool_loop("Which side?", [sides], stream=True, **options)
+    gen = generator_of_transformers()
+    answer = gen.tool_loop("Which side?", [sides], **ONE_CALL)
+    stream = gen.tool_loop("Which side?", [sides], stream=True, **ONE_CALL)
     found = list(stream)
     assert stream.answer == answer
     assert sum(isinstance(event, Text) for event in found) > 1

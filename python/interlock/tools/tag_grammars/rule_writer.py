@@ -69,28 +69,25 @@ class RuleWriter:
         self.kept: list[Any] = []
         self.count = itertools.count(1)
         self.terminals: dict[str, str] = {}
-        self.rules: dict[str, str] = {}
-        self.events: dict[tuple[str, str], str] = {}
+        self.rules: dict[tuple[str, str], str] = {}
         self.literals: dict[str, str] = {}
         #: What the place is inside of: "" at the top, where text is text.
         self.inside: Literal["", "tag", "call", "arguments"] = ""
 
-    def rule(self, body: str, pointer: str) -> str:
+    def rule(self, body: str, pointer: str, event: str = "") -> str:
         """The name of the rule for ``body``, which is written once: two readings of one text are twice the work, in
-        masks and in budgets.
+        masks and in budgets. ``event`` is what its text is reported as.
         """
-        if body not in self.rules:
-            self.rules[body] = f"r{next(self.count)}"
-            self.lines.append((f"{self.rules[body]}: {body}", pointer))
-        return self.rules[body]
+        key = (event, body)
+        if key not in self.rules:
+            name = self.rules[key] = f"r{next(self.count)}"
+            reported = f'[event="{event}"]' if event else ""
+            self.lines.append((f"{name}{reported}: {body}", pointer))
+        return self.rules[key]
 
     def event(self, name: str, body: str, pointer: str) -> str:
         """A rule whose text is reported: ``name`` says as what."""
-        key = (name, body)
-        if key not in self.events:
-            rule = self.events[key] = f"r{next(self.count)}"
-            self.lines.append((f'{rule}[event="{name}"]: {body}', pointer))
-        return self.events[key]
+        return self.rule(body, pointer, name)
 
     def plain(self, body: str, pointer: str) -> str:
         """What is text, unless it is inside of something else."""
