@@ -46,6 +46,8 @@ class InterlockError(Exception):
     """Of a call that takes a batch of guides: the number of the guide at fault, counted from zero."""
     batch_others: tuple[InterlockError, ...]
     """Of such a call: the errors of the other guides that failed in it, each with its `batch_index`."""
+    batch_late: tuple[int, ...]
+    """Of `fill_bitmasks_within`: the numbers of the guides whose masks are late."""
     batch_outcomes: bytes | None
     """Of ``advance_each``: its answer for all guides, with 0 for those that failed."""
 
@@ -1264,9 +1266,29 @@ def fill_bitmasks(
     is row ``i``. ``None`` instead of a guide is a sequence without a constraint: its row becomes all ones, which
     is -1 in every word. Returns whether any row masks anything. Nothing is written if an argument is unsuitable, guides
     are of different vocabularies or a row is named twice (``ArgumentError``), or a guide is in use or twice there
-    (``GuideBusyError``). A guide that fails at its mask (``LimitError`` of a grammar, ``InternalError`` for a bug)
-    costs itself alone: all other rows are written, ``batch_index`` of the error is the guide's number, and the guide
-    raises it from then on. ``batch_others`` are the errors of other guides that failed in the same call.
+    (``GuideBusyError``). A guide that fails at its mask (``LimitError`` of a grammar, ``InternalError`` for a bug), and
+    one that has failed before, costs itself alone: its row is zero, all other rows are written, and ``batch_index`` of
+    the error is the guide's number. ``batch_others`` are the errors of the other guides that failed.
+    """
+
+def fill_bitmasks_within(
+    guides: Sequence[Guide | None],
+    bits: Any,
+    seconds: float,
+    rows: Iterable[SupportsIndex] | None = None,
+    threads: int | None = None,
+) -> list[int]:
+    """Fill one row for each guide, as ``fill_bitmasks`` does, and wait no longer than ``seconds`` for masks that are new.
+
+    Returns the numbers of the guides whose masks are late, ascending. Their rows are zero, so they allow no token:
+    leave these sequences out of this step, and ask again in the next. A thread goes on with each of them meanwhile,
+    and the next call takes what it has made. A guide that is late may be used as ever; the mask is thrown away where
+    it goes on or back. With ``seconds=0`` nothing is waited for.
+
+    Everything else is as for ``fill_bitmasks``. Of an error, ``batch_late`` are the numbers of the guides that are
+    late, and the rows of all others are written.
+
+    A mask that is known takes as long as there, and a new one some 50 microseconds more, for its thread.
     """
 
 def apply_bitmask_cpu(

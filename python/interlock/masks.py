@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 import numpy.typing as npt
 
-from interlock._core import ArgumentError, Vocabulary, apply_bitmask_cpu
+from interlock._core import ArgumentError, Guide, Vocabulary, apply_bitmask_cpu
 from interlock.util.client_messages import with_hint
 from interlock.util.plurals import counted
 
@@ -84,6 +84,13 @@ def allocate_bitmask(
     bits = aligned_words(batch * width).reshape(batch, width)
     bits.fill(-1)
     return bits
+
+
+def make_mask(guide: Guide) -> None:
+    """Make the mask where a guide is, and throw the row away: what it is made of is kept, so the step of a batch that
+    asks for it finds it known. It raises what ``fill_bitmask`` raises.
+    """
+    guide.fill_bitmask(allocate_bitmask(1, guide.index.vocabulary))
 
 
 def aligned_words(count: int) -> npt.NDArray[np.int32]:

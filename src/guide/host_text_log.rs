@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 /// Text that must come behind some tokens.
-#[derive(Clone)]
+#[derive(Clone, PartialEq, Eq)]
 pub(crate) struct HostText {
     /// How many tokens had been taken.
     pub(super) since: usize,

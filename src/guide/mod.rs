@@ -81,7 +81,32 @@ pub struct Guide {
     events: Option<Box<EventLog>>,
 }
 
+/// Where a guide is in its output, so that its mask there can be told from others.
+#[derive(PartialEq, Eq)]
+pub(crate) struct GuidePlace {
+    tokens: Vec<u32>,
+    outside: Vec<HostText>,
+}
+
 impl Guide {
+    /// Where it is.
+    pub(crate) fn place(&self) -> GuidePlace {
+        GuidePlace { tokens: self.tokens(), outside: self.outside.clone() }
+    }
+
+    /// Goes on as a copy of itself, which is at the same place and made the mask there: with what it found and spent. Of
+    /// the output's events those were given that this guide gave.
+    pub(crate) fn continue_as(&mut self, copy: Guide) {
+        let events = self.events.take();
+        *self = copy;
+        self.events = events;
+    }
+
+    /// Whether its masks took much work until now.
+    pub(crate) fn has_worked_much(&self) -> bool {
+        self.work.is_worn(self.index.0.limits.max_mask_steps)
+    }
+
     fn go_to_start(&mut self) {
         // Budgets are of the engine.
         if self.budget.is_none() && self.index.stored_tables().is_some() {

@@ -73,6 +73,8 @@ impl<'py> GuideOrNone<'py> {
 /// How far a row has come.
 pub(super) enum Stage {
     Waiting,
+    /// The guide had failed before.
+    Failed,
     /// The guide's answer: whether anything is masked.
     Filled(bool),
     /// What a panic said, so that one bug costs one guide and not the batch's others.
@@ -91,8 +93,10 @@ impl Stage {
 
 impl BatchJob<'_> {
     /// Fill the row, if its mask is known.
-    fn look(&mut self) {
-        self.attempt(|guide, row| guide.fill_known_mask(row).map_or(Stage::Waiting, Stage::Filled));
+    pub(super) fn look(&mut self) {
+        if matches!(self.stage, Stage::Waiting) {
+            self.attempt(|guide, row| guide.fill_known_mask(row).map_or(Stage::Waiting, Stage::Filled));
+        }
     }
 
     /// Fill the row, unless that was done or tried. What another row of the batch has made meanwhile is known now.
@@ -106,6 +110,7 @@ impl BatchJob<'_> {
         let BatchJob { slot, row, .. } = self;
         self.stage = catch_unwind(AssertUnwindSafe(|| fill(&mut slot.guide, row))).unwrap_or_else(|panic| {
             self.slot.broken = true;
+            self.row.fill(0);
             Stage::Panicked(panic_message(&*panic))
         });
     }
@@ -121,7 +126,7 @@ const WORTH_SHARING: Duration = Duration::from_micros(150);
 const CHUNK: usize = 4;
 
 /// Fill the rows whose masks are known, if the batch is small; whether all were.
-fn look_at_few(jobs: &mut [BatchJob<'_>]) -> bool {
+pub(super) fn look_at_few(jobs: &mut [BatchJob<'_>]) -> bool {
     if jobs.len() > FEW {
         return false;
     }
@@ -209,6 +214,105 @@ pub(super) fn of_guide(number: usize, what: &str) -> String {
     format!("guide {number} of the batch: {what}")
 }
 
+/// What calls that fill the masks of a batch are given.
+pub(super) struct BatchArguments<'py> {
+    pub guides: Vec<GuideOrNone<'py>>,
+    /// The row of each guide.
+    pub numbers: Vec<i64>,
+    pub mask: MaskRows<'py, true>,
+    pub threads: usize,
+}
+
+impl<'py> BatchArguments<'py> {
+    pub(super) fn new(
+        py: Python<'py>,
+        guides: &Bound<'py, PyAny>,
+        bits: &Bound<'py, PyAny>,
+        rows: Option<&Bound<'py, PyAny>>,
+        threads: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Self> {
+        let guides = GuideOrNone::all(guides)?;
+        let threads = optional_count(threads, "threads")?;
+        // Python code of the caller's may run here, so it does before memory is looked at.
+        let numbers = match rows {
+            Some(rows) => row_numbers(rows)?,
+            None => (0..guides.len() as i64).collect(),
+        };
+        let mask = MaskRows::<true>::new(bits)?;
+        if numbers.len() != guides.len() {
+            let said = format!(
+                "{}, but {} in rows",
+                counted(guides.len() as u64, "guide"),
+                counted(numbers.len() as u64, "number")
+            );
+            return Err(argument(py, format!("{said}: rows[i] is the row of bits for guide i")));
+        }
+        if rows.is_none() && guides.len() > mask.rows() {
+            let (given, has) = (counted(guides.len() as u64, "guide"), counted(mask.rows() as u64, "row"));
+            return Err(argument(py, format!("{given}, but bits has {has}: without rows, row i is that of guide i")));
+        }
+        if threads == Some(0) {
+            return Err(argument(py, "threads must be at least 1"));
+        }
+        Ok(BatchArguments { guides, numbers, mask, threads: threads.unwrap_or_else(thread_pool::num_threads) })
+    }
+}
+
+/// The slots of all guides of a batch, in order, which are of one vocabulary; `mask` has room for each.
+pub(super) fn slots_of<'a>(
+    py: Python<'_>,
+    guides: &'a [GuideOrNone<'_>],
+    mask: &MaskRows<'_, true>,
+) -> PyResult<Vec<MutexGuard<'a, Slot>>> {
+    let mut slots = Vec::with_capacity(guides.len());
+    for (i, guide) in guides.iter().enumerate() {
+        let Some(guide) = guide.get() else { continue };
+        mask.check_width(guide.words(), || format!("the vocabulary of guide {i}"))
+            .map_err(|error| of_batch(py, error, i))?;
+        slots.extend(locked_in_batch(py, i, guides)?);
+    }
+    GuideOrNone::check_vocabularies(py, guides)?;
+    Ok(slots)
+}
+
+/// A job for each guide, over its row. Rows without a guide become all ones.
+pub(super) fn jobs_of<'a>(
+    guides: &[GuideOrNone<'_>],
+    slots: &'a mut [MutexGuard<'_, Slot>],
+    rows: Vec<&'a mut [u32]>,
+) -> Vec<BatchJob<'a>> {
+    let mut jobs = Vec::with_capacity(slots.len());
+    let mut each = slots.iter_mut();
+    for (row, guide) in rows.into_iter().zip(guides) {
+        match guide.get().and_then(|_| each.next()) {
+            Some(slot) => {
+                let stage = if slot.has_failed() { Stage::Failed } else { Stage::Waiting };
+                jobs.push(BatchJob { slot, row, stage });
+            }
+            None => row.fill(u32::MAX),
+        }
+    }
+    for job in jobs.iter_mut().filter(|job| matches!(job.stage, Stage::Failed)) {
+        job.row.fill(0);
+    }
+    process_caches::count(&process_caches::MASKS, jobs.len() as u64);
+    jobs
+}
+
+/// The numbers of the guides that there are.
+pub(super) fn numbers_of(guides: &[GuideOrNone<'_>]) -> impl Iterator<Item = usize> {
+    guides.iter().enumerate().filter_map(|(i, guide)| guide.get().map(|_| i))
+}
+
+/// The errors of the guides that failed.
+pub(super) fn failures_of(py: Python<'_>, guides: &[GuideOrNone<'_>], jobs: &[BatchJob<'_>]) -> Vec<PyErr> {
+    let failure = |(job, i): (&BatchJob<'_>, usize)| match job.stage.panic() {
+        Some(panic) => Some(of_batch(py, internal(py, &of_guide(i, panic)), i)),
+        None => check_in_batch(py, i, job.slot).err(),
+    };
+    jobs.iter().zip(numbers_of(guides)).filter_map(failure).collect()
+}
+
 /// Fill one row for each guide in one call: on several threads where that pays, and without the GIL unless the masks
 /// are few and known.
 ///
@@ -216,9 +320,9 @@ pub(super) fn of_guide(number: usize, what: &str) -> String {
 /// is row ``i``. ``None`` instead of a guide is a sequence without a constraint: its row becomes all ones, which
 /// is -1 in every word. Returns whether any row masks anything. Nothing is written if an argument is unsuitable, guides
 /// are of different vocabularies or a row is named twice (``ArgumentError``), or a guide is in use or twice there
-/// (``GuideBusyError``). A guide that fails at its mask (``LimitError`` of a grammar, ``InternalError`` for a bug)
-/// costs itself alone: all other rows are written, ``batch_index`` of the error is the guide's number, and the guide
-/// raises it from then on. ``batch_others`` are the errors of other guides that failed in the same call.
+/// (``GuideBusyError``). A guide that fails at its mask (``LimitError`` of a grammar, ``InternalError`` for a bug), and
+/// one that has failed before, costs itself alone: its row is zero, all other rows are written, and ``batch_index`` of
+/// the error is the guide's number. ``batch_others`` are the errors of the other guides that failed.
 #[pyfunction]
 #[pyo3(signature = (guides, bits, rows=None, threads=None))]
 pub fn fill_bitmasks(
@@ -228,67 +332,17 @@ pub fn fill_bitmasks(
     rows: Option<&Bound<'_, PyAny>>,
     threads: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<bool> {
-    let guides = GuideOrNone::all(guides)?;
-    let threads = optional_count(threads, "threads")?;
-    // Python code of the caller's may run here, so it does before memory is looked at.
-    let numbers = match rows {
-        Some(rows) => row_numbers(rows)?,
-        None => (0..guides.len() as i64).collect(),
-    };
-    let mut mask = MaskRows::<true>::new(bits)?;
-    if numbers.len() != guides.len() {
-        let said = format!(
-            "{}, but {} in rows",
-            counted(guides.len() as u64, "guide"),
-            counted(numbers.len() as u64, "number")
-        );
-        return Err(argument(py, format!("{said}: rows[i] is the row of bits for guide i")));
-    }
-    if rows.is_none() && guides.len() > mask.rows() {
-        let (given, has) = (counted(guides.len() as u64, "guide"), counted(mask.rows() as u64, "row"));
-        return Err(argument(py, format!("{given}, but bits has {has}: without rows, row i is that of guide i")));
-    }
-    if threads == Some(0) {
-        return Err(argument(py, "threads must be at least 1"));
-    }
-    let mut slots = Vec::with_capacity(guides.len());
-    for (i, guide) in guides.iter().enumerate() {
-        let Some(guide) = &guide.0 else { continue };
-        let guide = guide.get();
-        mask.check_width(guide.words(), || format!("the vocabulary of guide {i}"))
-            .map_err(|error| of_batch(py, error, i))?;
-        slots.extend(slot_in_batch(py, i, &guides)?);
-    }
-    GuideOrNone::check_vocabularies(py, &guides)?;
-    let mut jobs = Vec::with_capacity(slots.len());
-    let mut each = slots.iter_mut();
-    for (row, guide) in mask.rows_mut(&numbers)?.into_iter().zip(&guides) {
-        match guide.0.as_ref().and_then(|_| each.next()) {
-            Some(slot) => jobs.push(BatchJob { slot, row, stage: Stage::Waiting }),
-            None => row.fill(u32::MAX),
-        }
-    }
-    process_caches::count(&process_caches::MASKS, jobs.len() as u64);
-    let threads = threads.unwrap_or_else(thread_pool::num_threads);
+    let BatchArguments { guides, numbers, mut mask, threads } = BatchArguments::new(py, guides, bits, rows, threads)?;
+    let mut slots = slots_of(py, &guides, &mask)?;
+    let mut jobs = jobs_of(&guides, &mut slots, mask.rows_mut(&numbers)?);
     if !look_at_few(&mut jobs) {
         detached(py, || {
             run_all(&mut jobs, threads);
             Ok(())
         })?;
     }
-    let mut masked = false;
-    let numbers = || guides.iter().enumerate().filter_map(|(i, guide)| guide.0.as_ref().map(|_| i));
-    let mut failed = Vec::new();
-    for (job, i) in jobs.iter().zip(numbers()) {
-        match &job.stage {
-            Stage::Panicked(panic) => failed.push(of_batch(py, internal(py, &of_guide(i, panic)), i)),
-            stage => {
-                masked |= matches!(stage, Stage::Filled(true));
-                failed.extend(sound_in_batch(py, i, job.slot).err());
-            }
-        }
-    }
-    of_several(py, failed, None).map_or(Ok(masked), Err)
+    let masked = jobs.iter().any(|job| matches!(job.stage, Stage::Filled(true)));
+    of_several(py, failures_of(py, &guides, &jobs), None).map_or(Ok(masked), Err)
 }
 
 /// Take token ``ids[i]`` on ``guides[i]``, for all of them in one call: what ``try_advance`` does for one.

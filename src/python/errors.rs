@@ -13,7 +13,7 @@
 //! * `code`: which fault it is, in one fixed word, where a caller can do something about it; `subject`: the name that
 //!   it is about;
 //! * `batch_index`: the number of a guide in a batch; `batch_others`: the errors of the other guides that failed in the
-//!   same call; `batch_outcomes`: what the call would have answered;
+//!   same call; `batch_outcomes`: what the call would have answered; `batch_late`: the guides whose masks are late;
 //! * `hint`: what a program can do about it, in names of the package; `client_message`, a property that the package
 //!   adds, is the message without it.
 
@@ -77,7 +77,9 @@ impl Classes {
                 for attribute in of_source.into_iter().chain(others) {
                     space.set_item(attribute, py.None())?;
                 }
-                space.set_item("batch_others", PyTuple::empty(py))?;
+                for attribute in ["batch_others", "batch_late"] {
+                    space.set_item(attribute, PyTuple::empty(py))?;
+                }
             }
             let made = py.get_type::<PyType>().call1((name, bases, space))?;
             Ok(made.cast_into::<PyType>()?.unbind())
@@ -222,6 +224,13 @@ pub fn of_several(py: Python<'_>, errors: Vec<PyErr>, outcomes: Option<&[u8]>) -
     let _ = PyTuple::new(py, others).and_then(|others| set("batch_others", others.into_any()));
     let _ = outcomes.map(|outcomes| set("batch_outcomes", PyBytes::new(py, outcomes).into_any()));
     Some(first)
+}
+
+/// The error of a batch, with the numbers of the guides whose masks are late.
+pub fn also_late(py: Python<'_>, error: PyErr, late: Vec<usize>) -> PyErr {
+    // As in `of_batch`.
+    let _ = PyTuple::new(py, late).and_then(|late| error.value(py).setattr("batch_late", late));
+    error
 }
 
 /// What a panic said.

@@ -13,6 +13,7 @@ mod compile;
 pub mod convert;
 mod errors;
 mod events;
+mod fill_within;
 mod flat_rules;
 mod guide;
 mod index;
@@ -45,6 +46,8 @@ mod core_module {
     use crate::python::events::{
         _capture, _force, _forget_events, _has_captures, _new_events, _note_events, _tokens_behind,
     };
+    #[pymodule_export]
+    use crate::python::fill_within::fill_bitmasks_within;
     #[pymodule_export]
     use crate::python::flat_rules::_flat_rules;
     #[pymodule_export]

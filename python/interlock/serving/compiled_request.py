@@ -113,11 +113,11 @@ class CompiledRequest:
 
         >>> import interlock
         >>> from interlock.explain import byte_vocabulary
-        >>> many = "start: " + " | ".join(f'/.*a.{{{i}}}/ "x"' for i in range(14))
+        >>> many = 'start: "[" body\\nbody: ' + " | ".join(f'/.*a.{{{i}}}/ "x"' for i in range(14))
         >>> from interlock.serving import RequestCompiler
         >>> compiler = RequestCompiler(byte_vocabulary(), limits={"max_mask_steps": 1_000})
         >>> request = compiler.compile({"guided_grammar": many})
-        >>> request.guide.advance(97)
+        >>> request.guide.advance(ord("["))
         >>> try:
         ...     request.guide.fill_bitmask(interlock.allocate_bitmask(1, compiler.vocabulary))
         ... except interlock.LimitError as error:

@@ -20,6 +20,7 @@ from interlock._core import (
     Limits,
     Vocabulary,
 )
+from interlock.masks import make_mask
 from interlock.refusals import Refusal, refusal
 from interlock.serving.compile_pool import CompilePool, default_compile_threads
 from interlock.serving.compiled_request import CompiledRequest
@@ -210,6 +211,9 @@ class RequestCompiler:
         ``reasoning_is_open`` are those of this request, where its chat template turns reasoning on or off.
         ``context_ids`` are the tokens of the prompt, for ``Guide.forced_tokens``.
 
+        The first mask of the output is made here too, so that no step of a batch waits for it, and a grammar whose mask
+        is too much work is refused before it joins one.
+
         Whatever a client has done wrong is an error of this package, and ``refusal`` is the answer to every exception.
 
         >>> from interlock.explain import byte_vocabulary
@@ -218,10 +222,14 @@ class RequestCompiler:
         '<tool_call>\\n{"name": "now", "arguments": {'
         """
         try:
-            return self._compiled(body, self._found, cancel, reasoning, reasoning_is_open, context_ids)
+            made = self._compiled(body, self._found, cancel, reasoning, reasoning_is_open, context_ids)
+            if made.guide is not None:
+                make_mask(made.guide)
+            return made
         except InterlockError as error:
-            if error.is_client_error:
+            if error.is_client_error or error.code == "too_little_memory":
                 # Its frames hold what was compiled, for as long as somebody keeps the error.
+                made = None
                 clear_frames(error.__traceback__)
             raise
 
@@ -345,13 +353,14 @@ class RequestCompiler:
             asked = self._read(body)[0]
             thinks = (options.get("reasoning") or self._reasoning["reasoning"]) != "none"
             if asked is None and not body.get("tools") and not thinks:
-                return self.compile(body, cancel=None, **options)
+                return self._compiled(body, self._found, **options)
             key = self._known.key_of(body, asked, options)
         is_near = self.store is None or self.store.url is None
         if key is not None and key in self._known and is_near and not self._pool.overstays(key):
             seconds = _AT_ONCE_SECONDS if self.seconds is None else min(self.seconds, _AT_ONCE_SECONDS)
             try:
-                made = self.compile(body, cancel=CancelToken.after(seconds), **options)
+                # Its first mask was made when it came first.
+                made = self._compiled(body, self._found, CancelToken.after(seconds), **options)
                 self._known.add(key)
                 return made
             except CancelledError:  # It has left the cache.

@@ -58,7 +58,7 @@ impl PyGuide {
         let guide = crate::python::errors::detached(py, || core.guide(&options))?;
         let vocabulary = core.vocabulary().clone();
         process_caches::count(&process_caches::GUIDES, 1);
-        let slot = Mutex::new(Slot { guide, broken: false });
+        let slot = Mutex::new(Slot::new(guide));
         Ok(PyGuide { index: index.clone().unbind(), options, vocabulary, slot })
     }
 
@@ -216,7 +216,7 @@ impl PyGuide {
             index: self.index.clone_ref(py),
             options: self.options.clone(),
             vocabulary: self.vocabulary.clone(),
-            slot: Mutex::new(Slot { guide, broken: false }),
+            slot: Mutex::new(Slot::new(guide)),
         })
     }
 

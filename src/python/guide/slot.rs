@@ -1,20 +1,28 @@
 //! What stands behind the mutex of an `interlock.Guide`: the guide, and whether it may still be used.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 use pyo3::prelude::*;
 
 use crate::guide::Guide;
 use crate::python::errors::{internal, panic_message, to_exception};
+use crate::python::fill_within::MaskAhead;
 use crate::python::runtime::fork::without_gil;
 
 /// A guide, and whether a panic left it in doubt.
 pub struct Slot {
     pub(in crate::python) guide: Guide,
     pub broken: bool,
+    /// The mask at its place, which a thread makes.
+    pub(in crate::python) ahead: Option<Arc<MaskAhead>>,
 }
 
 impl Slot {
+    pub(super) fn new(guide: Guide) -> Slot {
+        Slot { guide, broken: false, ahead: None }
+    }
+
     /// Step the guide: with the GIL held, which takes less than releasing it, unless the step may take long.
     #[inline]
     pub(in crate::python) fn step<T: Send>(
@@ -67,6 +75,11 @@ impl Slot {
         })?;
         self.sound_saying(py, say)?;
         Ok(answer)
+    }
+
+    /// Whether `check` refuses it.
+    pub(in crate::python) fn has_failed(&self) -> bool {
+        self.broken || self.guide.failure().is_some()
     }
 
     /// Refuse to go on with a guide that a panic left in doubt.

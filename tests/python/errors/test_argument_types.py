@@ -229,6 +229,7 @@ CALLS = [
     (store, "tables_of", {"key": "0" * 64, "vocabulary": V}),
     (interlock, "advance_each", {"guides": [], "ids": []}),
     (interlock, "fill_bitmasks", {"guides": [], "bits": BITS, "rows": [], "threads": 1}),
+    (interlock, "fill_bitmasks_within", {"guides": [], "bits": BITS, "seconds": 1.0, "rows": [], "threads": 1}),
     (interlock, "allocate_bitmask", {"batch": 1, "v_or_size": V, "pin": False, "device": None}),
     (interlock, "apply_bitmask", {"logits": LOGITS, "bits": BITS, "rows": None}),
     (interlock, "masked_logprobs", {"logits": LOGITS, "bits": BITS, "ids": [1], "temperature": 1.0}),

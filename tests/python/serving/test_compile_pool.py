@@ -270,15 +270,15 @@ def test_a_source_that_is_asked_for_again_stays_known(monkeypatch):
 
 
 def test_a_source_that_has_left_the_cache_is_compiled_in_a_thread(monkeypatch):
-    compile, seen = RequestCompiler.compile, []
+    compiled, seen = RequestCompiler._compiled, []
 
-    def late_on_the_loop(self, body, *, cancel, **options):
+    def late_on_the_loop(self, *arguments, **options):
         seen.append(threading.current_thread() is threading.main_thread())
         if seen[-1]:
             raise interlock.CancelledError("late")
-        return compile(self, body, cancel=cancel, **options)
+        return compiled(self, *arguments, **options)
 
-    monkeypatch.setattr(RequestCompiler, "compile", late_on_the_loop)
+    monkeypatch.setattr(RequestCompiler, "_compiled", late_on_the_loop)
 
     async def main():
         compiler = RequestCompiler(VOCABULARY)
@@ -294,13 +294,13 @@ def test_a_source_that_has_left_the_cache_is_compiled_in_a_thread(monkeypatch):
     "many", [{f"a{number}": 1 for number in range(201)}, {"a": {"b": {f"{n}": 1 for n in range(201)}}}, {"a" * 101: 1}]
 )
 def test_a_body_of_many_fields_is_read_in_a_thread(monkeypatch, many):
-    compile, seen = RequestCompiler.compile, []
+    compiled, seen = RequestCompiler._compiled, []
 
-    def where(self, body, *, cancel, **options):
+    def where(self, *arguments, **options):
         seen.append(threading.current_thread() is threading.main_thread())
-        return compile(self, body, cancel=cancel, **options)
+        return compiled(self, *arguments, **options)
 
-    monkeypatch.setattr(RequestCompiler, "compile", where)
+    monkeypatch.setattr(RequestCompiler, "_compiled", where)
 
     async def main():
         compiler = RequestCompiler(VOCABULARY)
@@ -314,13 +314,13 @@ def test_a_body_of_many_fields_is_read_in_a_thread(monkeypatch, many):
 
 def test_a_store_behind_a_url_is_not_asked_by_the_event_loop(monkeypatch, tmp_path):
     pytest.importorskip("fsspec")
-    compile, seen = RequestCompiler.compile, []
+    compiled, seen = RequestCompiler._compiled, []
 
-    def where(self, body, *, cancel, **options):
+    def where(self, *arguments, **options):
         seen.append(threading.current_thread() is threading.main_thread())
-        return compile(self, body, cancel=cancel, **options)
+        return compiled(self, *arguments, **options)
 
-    monkeypatch.setattr(RequestCompiler, "compile", where)
+    monkeypatch.setattr(RequestCompiler, "_compiled", where)
 
     async def main(store):
         compiler = RequestCompiler(VOCABULARY, store=store)

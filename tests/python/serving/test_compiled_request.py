@@ -27,6 +27,12 @@ def compiler():
     return RequestCompiler(VOCABULARY, format="hermes", limits={"max_mask_steps": 0})
 
 
+@pytest.fixture
+def no_first_mask(monkeypatch):
+    """Compiles make no mask, so that the first one that is asked for may fail, as a later one of a request would."""
+    monkeypatch.setattr("interlock.serving.request_compiler.make_mask", lambda guide: None)
+
+
 def failed(request, text, in_batch):
     """The error of the first mask, or token, behind which the guide is lost."""
     guide = request.guide.fork()
@@ -63,6 +69,7 @@ def failed(request, text, in_batch):
         ),
     ],
 )
+@pytest.mark.usefixtures("no_first_mask")
 def test_an_error_of_a_mask_is_answered_with_its_field(compiler, body, field, place, way, in_batch):
     interlock.clear_caches()  # Masks that are known are no work.
     if field == "max_state_bytes":  # Its masks are work as well, and may take it.
@@ -80,7 +87,8 @@ def test_an_error_of_a_mask_is_answered_with_its_field(compiler, body, field, pl
     assert compiler.refusal(error).place is None and compiler.refusal(error, [1]).place is None
 
 
-def test_other_errors_keep_their_places(compiler):
+def test_other_errors_keep_their_places():
+    compiler = RequestCompiler(VOCABULARY)
     request = compiler.compile({"guided_json": {"type": "integer"}})
     assert request.refusal(interlock.RequestError("no", "/stop")).place == "/stop"
     assert request.refusal(interlock.BudgetError("max_tokens is 1, but")).place == "/max_tokens"
@@ -88,7 +96,8 @@ def test_other_errors_keep_their_places(compiler):
     assert request.refusal(interlock.ArtifactError("no")).place is None
 
 
-def test_it_is_shown_in_a_line(compiler):
+def test_it_is_shown_in_a_line():
+    compiler = RequestCompiler(VOCABULARY, format="hermes")
     schema = {"enum": [f"choice {i}" for i in range(2_000)], "description": "a" * 10_000}
     tools = [{"name": f"f{i}", "description": "b" * 1_000} for i in range(100)]
     shown = repr(compiler.compile({"guided_json": schema, "max_tokens": 50, "n": 3}))

@@ -140,15 +140,15 @@ def test_an_output_that_is_closed_where_only_its_end_may_follow_is_whole():
 
 
 def test_a_reply_of_a_guide_that_failed_has_a_reason():
-    many = "start: " + " | ".join(f'/.*a.{{{i}}}/ "x"' for i in range(14))
+    many = 'start: "[" item\nitem: ' + " | ".join(f'/.*a.{{{i}}}/ "x"' for i in range(14))
     request = RequestCompiler(byte_vocabulary(), limits={"max_mask_steps": 1_000}).compile({"guided_grammar": many})
     reply = request.reply()
-    request.guide.advance(97)
-    reply.deltas(b"a")
+    request.guide.advance(ord("["))
+    reply.deltas(b"[")
     with pytest.raises(interlock.LimitError):
         request.guide.allowed_token_ids()
     reply.close()
-    assert (reply.finish_reason, reply.choice()["message"]["content"]) == ("length", "a")
+    assert (reply.finish_reason, reply.choice()["message"]["content"]) == ("length", "[")
 
 
 def test_stop_tokens_of_the_client():

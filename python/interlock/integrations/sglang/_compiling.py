@@ -19,12 +19,13 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
-from interlock import CancelledError, CancelToken, Index, InterlockError, Vocabulary
+from interlock import BudgetError, CancelledError, CancelToken, Guide, Index, InterlockError, Vocabulary
 from interlock.grammar_syntax import syntax_for_client
 from interlock.integrations.metrics import refusal_reason
 from interlock.integrations.role_tokens import allowed_to_clients
 from interlock.integrations.server_counts import counts
 from interlock.integrations.sglang._options import Options
+from interlock.masks import make_mask
 from interlock.schema_hints import quiet
 from interlock.tools.notations.json_writing import JsonWriting
 from interlock.tools.tags.tag_index import index_of_structural_tag
@@ -157,6 +158,15 @@ class Compiler:
             cancel=cancel,
         )
 
+    def _first_guide(self, index: Index) -> Guide:
+        """A guide whose mask is made here, and not in the scheduler's loop when a request comes in. With a budget, if
+        requests have one: the first such guide looks for short outputs, which takes milliseconds.
+        """
+        if self._options.budget:
+            with contextlib.suppress(BudgetError):
+                return index.guide(_ROOM)
+        return index.guide()
+
     def compile(self, kind: str, text: str) -> Index:
         """The index of a ``"json"``, ``"regex"``, ``"ebnf"`` or ``"structural_tag"`` source.
 
@@ -166,6 +176,7 @@ class Compiler:
         begin = time.perf_counter()
         try:
             index = self._index(kind, text, None if work is None else work.cancel)
+            make_mask(self._first_guide(index))
         except CancelledError as error:
             if work is not None and work.is_late:
                 reason = "deadline"
@@ -185,11 +196,6 @@ class Compiler:
             _LOG.exception("a %s source of %d characters could not be compiled", kind, len(text))
             _refused("internal", begin)
             raise Refusal(f"{type(error).__name__}: {error}") from error
-        if self._options.budget:
-            # The first guide with a budget looks for short outputs, which takes milliseconds: here, and not in the
-            # scheduler's loop when a request comes in.
-            with contextlib.suppress(InterlockError):
-                index.guide(_ROOM)
         counts().compile_seconds.observe(time.perf_counter() - begin, "compiled")
         if self._options.warm_up_ms > 0:
             index.warm_up(max_ms=self._options.warm_up_ms, background=True)

@@ -17,6 +17,7 @@ from interlock.integrations.vllm.grammar import Grammar, LateBudget
 from interlock.integrations.vllm.options import Options
 from interlock.integrations.vllm.sources import Source, compile_source, source_of
 from interlock.integrations.vllm.vocabulary import speller_of, vocabulary_of
+from interlock.masks import make_mask
 
 __all__ = ["Backend", "guide_within"]
 
@@ -181,6 +182,8 @@ class Backend:
             guide = _begun(index, within, self._context(request.prompt_token_ids or ()), **given)
         else:
             guide = _guide(index, within, **given)
+        # Here, and not in a step of the engine.
+        make_mask(guide)
         return Grammar(
             request.request_id,
             guide,
