@@ -17,7 +17,7 @@ pub enum Value {
     Texts(Vec<String>),
     Ranges(Vec<(u32, u32)>),
     Pattern((String, String)),
-    Tokens(Vec<Token>),
+    Tokens((Vec<Token>, usize)),
 }
 
 /// A special token by its text or its id.
@@ -45,8 +45,8 @@ fn pair(symbol: Symbol) -> (&'static str, Value) {
         }
         Symbol::Pattern(pattern, flags) => ("pattern", Value::Pattern((pattern, flags))),
         Symbol::Substring(texts) => ("substring", Value::Texts(texts)),
-        Symbol::Tokens(all) => ("tokens", Value::Tokens(tokens(all))),
-        Symbol::OtherTokens(all) => ("other_tokens", Value::Tokens(tokens(all))),
+        Symbol::Tokens(all, at) => ("tokens", Value::Tokens((tokens(all), at))),
+        Symbol::OtherTokens(all, at) => ("other_tokens", Value::Tokens((tokens(all), at))),
     }
 }
 
