@@ -63,7 +63,7 @@ impl Texts {
         if place.text == 0 { error.at(SourcePlace::Byte(place.at)) } else { error }
     }
 
-    /// An error of a part of a grammar, told at its place. A limit takes the place alone, see [`limit_in`]; stops stay
+    /// An error of a part of a grammar, told at its place. A limit takes the place alone, see [`shown_in`]; stops stay
     /// what they are.
     pub fn at(&self, place: TextPlace, error: &Error) -> Error {
         match error.kind() {

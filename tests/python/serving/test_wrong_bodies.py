@@ -322,3 +322,13 @@ def test_deltas_of_what_is_no_token_ids(body):
 
 def test_the_table_is_long_enough():
     assert len(BODIES) >= 60
+
+
+def test_the_grammar_of_python_is_one_of_the_server_and_no_text_of_a_client():
+    """As docs/servers/own.md says: JSON has no place for the lexer that it needs."""
+    grammar = interlock.grammars.load("python")
+    assert COMPILERS["plain"].compile({"guided_grammar": grammar}).guide.validate(b"if a:\n  b\n") == 10
+    body = {"guided_grammar": str(grammar)}
+    with pytest.raises(interlock.UnsupportedError, match="indentation needs lexer") as caught:
+        COMPILERS["plain"].compile(body)
+    assert COMPILERS["plain"].refusal(caught.value, body).place == "/guided_grammar"
