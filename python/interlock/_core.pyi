@@ -1457,7 +1457,9 @@ def _pattern_text(pattern: str | re.Pattern[str], flags: str) -> tuple[str, str]
     """The text and all flags of a pattern, as an index keeps them."""
 
 def _flat_rules(text: str, syntax: str) -> list[tuple[str, list[tuple[str, Any]]]]:
-    """The rules of a grammar as whole grammars are read: names, and bodies as pairs of a kind and a value."""
+    """The rules of a grammar as whole grammars are read: names, and bodies as pairs of a kind and a value. That of special
+    tokens is a list of them, and the byte at which they are named.
+    """
 
 def _may_have_slips(schema: str) -> bool:
     """Whether the report of a schema's text may have rows of unknown keywords, formats or drafts. They are found when

@@ -10,7 +10,7 @@ use std::sync::{Arc, OnceLock};
 use crate::compile::source::{Source, name_of_grammar};
 use crate::compile::{why_unsatisfiable, within_limits};
 use crate::error::Result;
-use crate::grammar::{GrammarOptions, limit_in};
+use crate::grammar::{GrammarOptions, shown_in};
 use crate::index::Index;
 use crate::limits::Limits;
 use crate::mask::vocab_tables::VocabTables;
@@ -142,7 +142,7 @@ pub fn check_grammar(text: &str, options: &GrammarOptions, limits: &Limits) -> R
                 .map_err(|error| why_unsatisfiable::of_grammar(error, text, options, limits))
         })
     };
-    checked(compile).map(drop).map_err(|error| limit_in(error, text))
+    checked(compile).map(drop).map_err(|error| shown_in(error, text))
 }
 
 impl Source {

@@ -7,7 +7,7 @@ use crate::compile::{allowed_escapes, why_unsatisfiable, within_limits};
 use crate::error::{Error, ErrorKind, Result, SourcePlace};
 use crate::expr::{ExprId, Exprs};
 use crate::grammar::model::{Grammar, Node, TokenName, TokenSet};
-use crate::grammar::{GrammarOptions, limit_at, limit_in, parse, regular_parts};
+use crate::grammar::{GrammarOptions, limit_at, parse, regular_parts, shown_in};
 use crate::index::{Index, IndexEngine, IndexHandle};
 use crate::lexeme::LexemeKind;
 use crate::limits::Limits;
@@ -59,7 +59,7 @@ impl Index {
             Index::from_model(grammar, name_of_grammar(text, options), vocabulary, limits)
                 .map_err(|error| why_unsatisfiable::of_grammar(error, text, options, limits))
         };
-        within_limits(vocabulary, limits, compile).map_err(|error| limit_in(error, text))
+        within_limits(vocabulary, limits, compile).map_err(|error| shown_in(error, text))
     }
 
     /// Every text that a grammar derives. `source` is what the index's fingerprint names.
@@ -138,7 +138,7 @@ fn check_ends(program: &GrammarProgram, grammar: &Grammar, vocabulary: &Vocabula
         !ids.is_empty() && ids.iter().all(ends_too_soon)
     };
     let Some(set) = program.needs_token_set(is_missing) else { return Ok(()) };
-    let place = SourcePlace::Byte(grammar.token_sets[set].place);
+    let named = &grammar.token_sets[set];
     let id = program.token_sets[set].first().copied().unwrap_or_default();
     let name = String::from_utf8_lossy(vocabulary.token_bytes(id).unwrap_or_default()).into_owned();
     let message = format!(
@@ -146,7 +146,12 @@ fn check_ends(program: &GrammarProgram, grammar: &Grammar, vocabulary: &Vocabula
          must still follow here"
     );
     let hint = "leave it out of eos_token_ids, or name a token that ends no output";
-    Err(Error::new(ErrorKind::Vocabulary, message).at(place).advise(hint))
+    Err(at_token(Error::new(ErrorKind::Vocabulary, message), named).advise(hint))
+}
+
+/// An error about special tokens, at their place in the grammar: those that an import brought have none.
+fn at_token(error: Error, set: &TokenSet) -> Error {
+    if set.place > 0 { error.at(SourcePlace::Byte(set.place)) } else { error }
 }
 
 /// The pattern that a grammar is, if it is one terminal and nothing else, and where the terminal stands.
@@ -319,7 +324,7 @@ fn characters_from(byte: u8) -> Option<(char, char)> {
 /// The ids of a set of special tokens, ascending.
 fn tokens_of(set: &TokenSet, vocabulary: &Vocabulary) -> Result<Box<[u32]>> {
     let size = vocabulary.size() as u32;
-    let unknown = |what: String| Error::new(ErrorKind::Vocabulary, what).at(SourcePlace::Byte(set.place));
+    let unknown = |what: String| at_token(Error::new(ErrorKind::Vocabulary, what), set);
     let mut ids: Vec<u32> = Vec::new();
     for token in &set.tokens {
         match token {

@@ -63,7 +63,7 @@ impl Texts {
         if place.text == 0 { error.at(SourcePlace::Byte(place.at)) } else { error }
     }
 
-    /// An error of a part of a grammar, told at its place. A limit takes the place alone, see [`limit_in`]; stops stay
+    /// An error of a part of a grammar, told at its place. A limit takes the place alone, see [`shown_in`]; stops stay
     /// what they are.
     pub fn at(&self, place: TextPlace, error: &Error) -> Error {
         match error.kind() {
@@ -85,11 +85,11 @@ pub(crate) fn limit_at(error: Error, offset: usize) -> Error {
     if error.kind() == ErrorKind::Limit && offset > 0 { error.at(SourcePlace::Byte(offset)) } else { error }
 }
 
-/// A limit error that has an offset in the grammar `text`, with line, column and the line, as other errors of grammars
-/// have them.
-pub(crate) fn limit_in(error: Error, text: &str) -> Error {
+/// An error of what was made of the grammar `text`, such as a limit or a token that the vocabulary has not, with line,
+/// column and the line, as those of its reader have them: if it has an offset, and does not show its line already.
+pub(crate) fn shown_in(error: Error, text: &str) -> Error {
     let SourcePlace::Byte(at) = *error.place() else { return error };
-    if error.kind() != ErrorKind::Limit {
+    if error.message().contains('\n') {
         return error;
     }
     let excerpt = Excerpt::of(text, at);

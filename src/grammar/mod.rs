@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 use crate::error::{Error, ErrorKind, Result};
 use crate::grammar::bnf::Notation;
 pub use crate::grammar::bnf::flat_rules::{FlatRule, Symbol};
-pub(crate) use crate::grammar::error_place::{limit_at, limit_in};
+pub(crate) use crate::grammar::error_place::{limit_at, shown_in};
 use crate::grammar::model::{Grammar, Lexer};
 use crate::limits::Limits;
 

@@ -17,7 +17,7 @@ pub enum Value {
     Texts(Vec<String>),
     Ranges(Vec<(u32, u32)>),
     Pattern((String, String)),
-    Tokens(Vec<Token>),
+    Tokens((Vec<Token>, usize)),
 }
 
 /// A special token by its text or its id.
@@ -27,7 +27,8 @@ pub enum Token {
     Id(u32),
 }
 
-/// The rules of a grammar as whole grammars are read: names, and bodies as pairs of a kind and a value.
+/// The rules of a grammar as whole grammars are read: names, and bodies as pairs of a kind and a value. That of special
+/// tokens is a list of them, and the byte at which they are named.
 #[pyfunction]
 pub fn _flat_rules(py: Python<'_>, text: &str, syntax: &str) -> PyResult<Vec<Rule>> {
     let syntax = choose(py, "syntax", syntax, &SYNTAXES)?;
@@ -45,8 +46,8 @@ fn pair(symbol: Symbol) -> (&'static str, Value) {
         }
         Symbol::Pattern(pattern, flags) => ("pattern", Value::Pattern((pattern, flags))),
         Symbol::Substring(texts) => ("substring", Value::Texts(texts)),
-        Symbol::Tokens(all) => ("tokens", Value::Tokens(tokens(all))),
-        Symbol::OtherTokens(all) => ("other_tokens", Value::Tokens(tokens(all))),
+        Symbol::Tokens(all, at) => ("tokens", Value::Tokens((tokens(all), at))),
+        Symbol::OtherTokens(all, at) => ("other_tokens", Value::Tokens((tokens(all), at))),
     }
 }
 

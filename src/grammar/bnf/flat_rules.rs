@@ -24,10 +24,10 @@ pub enum Symbol {
     Substring(Vec<String>),
     /// A rule of the text.
     Rule(String),
-    /// One of these special tokens.
-    Tokens(Vec<TokenName>),
+    /// One of these special tokens, which are named at this byte.
+    Tokens(Vec<TokenName>, usize),
     /// Any token but these.
-    OtherTokens(Vec<TokenName>),
+    OtherTokens(Vec<TokenName>, usize),
 }
 
 /// Where a part stands, which says whether parentheses must hold it together.
@@ -92,8 +92,10 @@ fn write(tree: &Tree, p: PartId, beside: Beside, out: &mut Vec<Symbol>, jobs: &m
         Part::Class(ranges) => out.push(Symbol::Class(ranges.clone())),
         Part::EcmaPattern { pattern, flags } => out.push(Symbol::Pattern(pattern.clone(), flags.clone())),
         Part::Substring(chunks) => out.push(Symbol::Substring(chunks.clone())),
-        Part::Tokens { tokens, complement: false } => out.push(Symbol::Tokens(tokens.clone())),
-        Part::Tokens { tokens, complement: true } => out.push(Symbol::OtherTokens(tokens.clone())),
+        Part::Tokens { tokens, complement } => {
+            let symbol = if *complement { Symbol::OtherTokens } else { Symbol::Tokens };
+            out.push(symbol(tokens.clone(), tree.texts.offset(tree.place(p))));
+        }
         Part::Sequence(parts) => jobs.extend(parts.iter().rev().map(|&part| Job::Part(part, Beside::Parts))),
         Part::Choice(parts) => {
             for (i, &part) in parts.iter().enumerate().rev() {

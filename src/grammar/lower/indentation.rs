@@ -9,8 +9,9 @@ impl Lowering<'_> {
     /// Lark's indenter, where a grammar uses the terminals that it makes and has one for ends of lines.
     ///
     /// # Errors
-    /// `Unsupported` if only one of them is used.
+    /// `Unsupported` if only one of them is used, or both in a grammar inside of this one.
     pub(super) fn indentation(&self) -> Result<Option<Indentation>> {
+        self.no_indentation_inside()?;
         let Some(names) = self.tree.spaces.first().map(|space| &space.names) else { return Ok(None) };
         let defined = |name: &str, declared: bool| {
             let d = *names.get(name)?;
@@ -41,6 +42,25 @@ impl Lowering<'_> {
             close: [("RPAR", ")"), ("RSQB", "]"), ("RBRACE", "}")].into_iter().filter_map(bracket).collect(),
             tab_width: 8,
         }))
+    }
+
+    /// A grammar inside of another one is read without an indenter, so its blocks could never come.
+    fn no_indentation_inside(&self) -> Result<()> {
+        for space in self.tree.spaces.iter().skip(1) {
+            let made = |name: &str| {
+                let d = *space.names.get(name)?;
+                let declared = self.tree.definitions[d as usize].declared;
+                self.terminal_ids.get(&TerminalKey::Definition(d)).filter(|_| declared)
+            };
+            let lines = ["_NEWLINE", "_NL"].into_iter().any(|name| space.names.contains_key(name));
+            if let (Some(&indent), Some(_), true) = (made("_INDENT"), made("_DEDENT"), lines) {
+                let message = "indentation stands in a whole grammar only: inside of another one nothing makes _INDENT \
+                               and _DEDENT";
+                let place = SourcePlace::Byte(self.terminals[indent as usize].place);
+                return Err(Error::new(ErrorKind::Unsupported, message).at(place));
+            }
+        }
+        Ok(())
     }
 }
 

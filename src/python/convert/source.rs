@@ -199,14 +199,19 @@ fn dump(value: &Bound<'_, PyAny>) -> PyResult<String> {
     match py.import("json")?.getattr("dumps")?.call((value,), Some(&options)) {
         Ok(text) => {
             check_keys(value)?;
-            utf8(text.cast::<PyString>()?, ErrorKind::Schema, "the schema")
+            match text.cast::<PyString>()?.to_cow() {
+                Ok(text) => Ok(text.into_owned()),
+                Err(_) => Err(to_exception(py, &no_text(value)?)),
+            }
         }
         Err(e) if e.is_instance_of::<PyRecursionError>(py) => Err(to_exception(py, &too_deep(value)?)),
         Err(e) => {
             let said = e.value(py).to_string();
             let error = match () {
                 () if said.contains("Out of range float") => {
-                    let (message, pointer) = ("NaN and infinities are no JSON numbers", first_non_finite(value)?);
+                    let is_none = |one: &Bound<'_, PyAny>| one.cast::<PyFloat>().is_ok_and(|n| !n.value().is_finite());
+                    let pointer = first(value, is_none)?.map(|(pointer, _)| pointer);
+                    let message = "NaN and infinities are no JSON numbers";
                     Error::new(ErrorKind::Schema, message).at_pointer(pointer.unwrap_or_default(), "")
                 }
                 () if said.contains("Circular reference") => {
@@ -257,14 +262,26 @@ fn depth_of(value: &Bound<'_, PyAny>) -> PyResult<u64> {
     Ok(deepest)
 }
 
-/// The pointer of the first number that is none of JSON's.
-fn first_non_finite(value: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
+/// The error for a schema that holds a lone surrogate, at the text or the object that does.
+fn no_text(value: &Bound<'_, PyAny>) -> PyResult<Error> {
+    let is_none = |one: &Bound<'_, PyAny>| one.cast::<PyString>().is_ok_and(|text| text.to_cow().is_err());
+    let (what, pointer) = match first(value, is_none)? {
+        Some((pointer, true)) => ("a key", pointer),
+        Some((pointer, false)) => ("the text", pointer),
+        None => ("the schema", String::new()),
+    };
+    Ok(Error::new(ErrorKind::Schema, lone_surrogate(what)).at_pointer(pointer, ""))
+}
+
+/// The pointer of the first value for which `is_wrong` holds, or of the object that has it as a key, and whether it is
+/// a key.
+fn first(value: &Bound<'_, PyAny>, is_wrong: impl Fn(&Bound<'_, PyAny>) -> bool) -> PyResult<Option<(String, bool)>> {
     /// Deeper ones are not looked for: a value may contain itself.
     const DEEPEST: usize = 100;
     let mut todo = vec![(value.clone(), String::new(), 0)];
     while let Some((value, pointer, depth)) = todo.pop() {
-        if value.cast::<PyFloat>().is_ok_and(|number| !number.value().is_finite()) {
-            return Ok(Some(pointer));
+        if is_wrong(&value) {
+            return Ok(Some((pointer, false)));
         }
         if depth == DEEPEST {
             continue;
@@ -273,6 +290,9 @@ fn first_non_finite(value: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
         let from = todo.len();
         if let Ok(object) = value.cast::<PyDict>() {
             for (key, item) in object.iter() {
+                if is_wrong(&key) {
+                    return Ok(Some((pointer, true)));
+                }
                 let name = key.str()?.to_string_lossy().replace('~', "~0").replace('/', "~1");
                 todo.push((item, format!("{pointer}/{name}"), depth + 1));
             }

@@ -340,7 +340,7 @@ SERVERS = [
     (
         "Index.from_response_format({'type': 'json'}, V)",
         Request,
-        "the schema is missing: it goes into",
+        "at /type: json_schema.schema is missing: write",
     ),
     (
         "Index.from_response_format({'type': 'jsonschema'}, V)",
@@ -350,7 +350,7 @@ SERVERS = [
     (
         "Index.from_response_format({'type': 'json_schema', 'json_schema': {'name': 'a'}}, V)",
         Request,
-        "the schema is missing",
+        "at /json_schema: json_schema.schema is missing: write",
     ),
     ("Index.from_response_format({'regex': 'a', 'json': {}}, V)", Request, "regex and json are given at once"),
     (

@@ -203,3 +203,21 @@ def test_budgets_close_blocks(byte_vocabulary, rules, most):
         blocks += b"\n " in text
         assert len(text) <= tokens and accepted(index, text.decode())
     assert blocks > 3
+
+
+@pytest.mark.parametrize("name", ["python", "tree"])
+def test_a_grammar_inside_of_another_one_has_no_blocks(byte_vocabulary, name):
+    """Nothing would make the terminals, so only texts without blocks would be left, and nobody told."""
+    text = grammars.load("python") if name == "python" else DECLARED + TREE
+    inside = f'start: "<" %lark {{\n{text}\n}} ">"'
+    said = "indentation stands in a whole grammar only"
+    for lexer in ("any", "dynamic", "contextual"):
+        with pytest.raises(UnsupportedError, match=said):
+            Index.from_grammar(inside, byte_vocabulary, lexer=lexer)
+    tag = {"type": "grammar", "syntax": "lark", "grammar": str(text)}
+    with pytest.raises(UnsupportedError, match=f"^at /format/grammar: line [0-9]+, column [0-9]+: {said}"):
+        Index.from_structural_tag({"type": "structural_tag", "format": tag}, byte_vocabulary)
+    with pytest.raises(UnsupportedError, match="^at /response_format/grammar: .*indentation"):
+        Index.from_tools([{"name": "now"}], byte_vocabulary, format="hermes", response_format=tag)
+    # What is declared and not used says nothing.
+    Index.from_grammar(f'start: %lark {{\nstart: "a"\n{DECLARED}_NL: /\\n/\n}}', byte_vocabulary)

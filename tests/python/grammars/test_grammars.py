@@ -357,3 +357,15 @@ def test_look_aheads_at_the_end_of_every_terminal(byte_vocabulary):
         guide.fill_bitmask(bits)
         assert bits[0, byte >> 5] >> (byte & 31) & 1
         guide.advance(byte)
+
+
+def test_the_text_alone_has_lost_its_lexer(byte_vocabulary):
+    """docs/grammars-library.md: the default lexer reads it. Python's is refused, and others mean the same."""
+    with pytest.raises(interlock.UnsupportedError, match='indentation needs lexer="contextual"'):
+        interlock.Index.from_grammar(str(interlock.grammars.load("python")), byte_vocabulary)
+    for name in set(interlock.grammars.names()) - {"python"}:
+        text = interlock.grammars.load(name)
+        plain = interlock.Index.from_grammar(str(text), byte_vocabulary)
+        for seed in range(10):
+            written = bytes(token for token in plain.sample(seed) if token < 256).decode()
+            assert text.accepts(written), (name, written)

@@ -16,6 +16,7 @@ from interlock import _core
 from interlock.explain import byte_vocabulary
 from interlock.integrations import metrics
 from interlock.integrations.server_counts import Counts
+from interlock.serving import RequestCompiler
 
 DOCS = Path(__file__).parents[3] / "docs" / "servers"
 REQUIREMENTS = Path(__file__).parents[2]
@@ -282,6 +283,18 @@ def test_the_limits_that_end_running_requests_are_on_the_pages():
                 guide.allowed_token_ids()
         met.add(caught.value.field)
     assert met == {"max_state_bytes", "max_mask_steps", "max_scanner_bytes"}
-    for page in (OPERATORS, (DOCS.parent / "limits.md").read_text()):
-        told = page[page.index("Three of ") :].split("\n\n")[0]
-        assert all(f"`{field}`" in told for field in met)
+    page = (DOCS.parent / "limits.md").read_text()
+    told = page[page.index("Three of ") :].split("\n\n")[0]
+    assert all(f"`{field}`" in told for field in met)
+
+
+def test_the_limits_of_a_server_are_on_the_page():
+    """docs/limits.md has them in one table, in words for MiB; all others are the defaults."""
+    page = (DOCS.parent / "limits.md").read_text()
+    rows = re.findall(r"^\| (`max_[^|]*) \| ([^|]*) \|$", page.partition("### Of strangers")[2], re.M)
+    told = {name: number for names, number in rows for name in re.findall(r"`(\w+)`", names)}
+    limits, usual = RequestCompiler(byte_vocabulary()).limits, interlock.Limits()
+    lower = {name: getattr(limits, name) for name in dir(usual) if name.startswith("max_")}
+    lower = {name: number for name, number in lower.items() if number != getattr(usual, name)}
+    shown = {name: f"{n >> 20} MiB" if name.endswith("bytes") else f"{n:,}" for name, n in lower.items()}
+    assert told == shown

@@ -2,6 +2,8 @@
 
 import json
 import random
+import re
+from pathlib import Path
 
 import pytest
 from engine_lists import assert_core_knows, known_formats
@@ -284,3 +286,22 @@ def test_the_part_of_a_pattern_that_is_left_out_is_named(text, named):
 @pytest.mark.parametrize("text", ["(?<n_1>a)", "(?<n>(((a))))", r"[\d-]", "a{9,99}", "(?:(?=(a)))", r"\(\(\(\("])
 def test_nothing_is_named_in_a_pattern_that_is_taken(text):
     assert left_out(text) == ""
+
+
+@pytest.mark.parametrize("spelling", ["any", "plain"])
+def test_spelling_leaves_all_texts_of_a_time(spelling):
+    """As docs/json-schema.md says, with the pattern that it names for those who want fewer."""
+    long = f"2020-01-01T00:00:00.{'5' * 400}Z"
+    lower = ["2020-01-01t00:00:00z", "2016-12-31t23:59:60z", "2020-01-01T00:00:00-00:00", long]
+    six = ["2020-01-01T00:00:00Z", "2020-01-01T00:00:00.123456Z"]
+    page = (Path(__file__).parents[3] / "docs" / "json-schema.md").read_text(encoding="utf-8")
+    narrow = json.loads(re.findall(r'^`(\{"format": "date-time", .*?\})` leaves UTC', page, re.M)[0])
+    for schema, taken, refused in (
+        ({"format": "date-time"}, lower + six, ["2020-01-01 00:00:00Z", "2020-01-01T00:00:00.Z"]),
+        (narrow, six, [*lower, "2020-01-01T00:00:00.1234567Z"]),
+    ):
+        index = interlock.Index.from_json_schema({"type": "string", **schema}, byte_vocabulary(), spelling=spelling)
+        for text in taken + refused:
+            written = json.dumps(text).encode()
+            guide = index.guide()
+            assert (guide.advance_many(written) == len(written) and guide.is_accepting) == (text in taken), text

@@ -324,3 +324,20 @@ def test_a_batch_that_does_not_fit_is_no_clients_fault(byte_vocabulary):
         with pytest.raises(interlock.ArgumentError) as caught:
             interlock.fill_bitmasks(guides, interlock.allocate_bitmask(1, byte_vocabulary), rows)
         assert interlock.refusal(caught.value).status == 500
+
+
+@pytest.mark.parametrize(
+    ("grammar", "syntax", "excerpt"),
+    [
+        ('start: "a"\n  | "b" <nope>', "lark", '2 |   | "b" <nope>\n  |         ^'),
+        ('start: "a"\n  | "b" <[999]>', "lark", '2 |   | "b" <[999]>\n  |         ^'),
+        ('root ::= "a" |\n  "b" <nope>', "gbnf", '2 |   "b" <nope>\n  |       ^'),
+        ('root ::= "a" | Token("<nope>")', "ebnf", '1 | root ::= "a" | Token("<nope>")\n  |                ^'),
+    ],
+)
+def test_a_token_that_the_vocabulary_has_not_is_shown_in_its_line(byte_vocabulary, grammar, syntax, excerpt):
+    with pytest.raises(interlock.VocabularyError) as caught:
+        Index.from_grammar(grammar, byte_vocabulary, syntax=syntax)
+    line, column = excerpt[0], excerpt.split("\n")[1].index("^") - 3
+    assert re.match(f"line {line}, column {column}: .*(no special token|out of range)", str(caught.value))
+    assert caught.value.client_message.endswith("\n" + excerpt) and "at byte" not in str(caught.value)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import io
 import json
+import logging
 import re
+import weakref
 from pathlib import Path
 
 import interlock
@@ -179,6 +182,43 @@ def test_a_model_that_fails_ends_the_requests_of_its_batch_and_no_other(caplog):
     (first, second) = with_engine(use)
     assert first[:2][0] == 500 and "device" not in json.dumps(first[1]) and second[0] == 200
     assert "no memory on the device" in caplog.text  # The client is not told, so the log is.
+
+
+def test_an_error_holds_nothing_of_a_request_that_is_over():
+    """Nobody waits for the collector of garbage: guides hold their sources, which are large where they are hostile."""
+    hostile = {"guided_grammar": "start: " + " | ".join(f'/.*a.{{{number}}}/ "x"' for number in range(14))}
+    made = []
+
+    async def use(names, engine):
+        class Watched(names["Output"]):
+            def __init__(self, *given):
+                super().__init__(*given)
+                made.append(weakref.ref(self))
+
+        def fail(batch):
+            raise RuntimeError("no memory on the device")
+
+        names["Output"] = Watched
+        statuses = []
+        for body in ({"guided_choice": ["yes"]}, hostile, {"guided_choice": ["yes"]}):
+            statuses.append((await answered(names, engine, body))[0])
+            names["model_step"] = fail if len(statuses) == 2 else names["model_step"]
+        for _ in range(1000):  # The engine forgets its rows when it looks for new ones.
+            if not engine.rows:
+                break
+            await asyncio.sleep(0.01)
+        await asyncio.sleep(0.05)
+        return statuses, [output for output in made if output() is not None]
+
+    gc.disable()
+    logging.disable()  # The records of a log that are kept hold tracebacks.
+    try:
+        statuses, held = with_engine(use, {"max_mask_steps": 1_000})
+    finally:
+        gc.enable()
+        logging.disable(logging.NOTSET)
+    assert statuses == [200, 400, 500]
+    assert len(made) == 3 and not held
 
 
 def test_a_server_with_too_much_to_do_says_so(monkeypatch):

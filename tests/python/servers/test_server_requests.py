@@ -225,7 +225,36 @@ def test_kinds_of_requests():
         ({"guided_json": {}, "guided_regex": "a"}, "at /guided_regex: guided_json and guided_regex are given at once"),
         ({"guided_json": 5}, "at /guided_json: a JSON Schema is an object or a boolean, not a number"),
         ({"response_format": 5}, "at /response_format: a response_format is a JSON object"),
-        ({"response_format": {"type": "json_schema"}}, "at /response_format: the schema is missing"),
+        (
+            {"response_format": {"type": "json_schema"}},
+            "at /response_format: response_format.json_schema.schema is missing: write "
+            '{"type": "json_schema", "json_schema": {"name": …, "schema": …}}',
+        ),
+        (
+            {"response_format": {"type": "json_schema", "json_schema": {}}},
+            "at /response_format/json_schema: response_format.json_schema.schema is missing: write "
+            '{"type": "json_schema", "json_schema": {"name": …, "schema": …}}',
+        ),
+        (
+            {"response_format": {"type": "json_schema", "json_schema": None}},
+            "at /response_format/json_schema: json_schema is an object with name and schema, not null: "
+            "response_format.json_schema.schema is missing",
+        ),
+        (
+            {"response_format": {"type": "json_schema", "json_schema": {"shema": {}}}},
+            "at /response_format/json_schema: response_format.json_schema.schema is missing, and 'shema' is no field",
+        ),
+        (
+            {"tools": [{"name": "f"}], "response_format": {"type": "json_schema"}},
+            "at /response_format: response_format.json_schema.schema is missing",
+        ),
+        (
+            {"text": {"format": {"type": "json_schema", "name": "a"}}},
+            'at /text/format: text.format.schema is missing: write {"type": "json_schema", "name": …, "schema": …}',
+        ),
+        ({"response_format": {"type": "grammar"}}, "at /response_format: response_format.grammar is missing: write"),
+        ({"response_format": {"type": "regex"}}, "at /response_format: response_format.pattern is missing: write"),
+        ({"response_format": {"type": "choice"}}, "at /response_format: response_format.choices is missing: write"),
         (
             {"tools": [{"name": "f"}], "parallel_tool_calls": "no"},
             "at /parallel_tool_calls: parallel_tool_calls is true",

@@ -215,6 +215,30 @@ def test_a_value_that_json_has_not_is_found_in_tools_and_tags(value, said):
         assert answer.message == f"at {answer.place}: {said}"
 
 
+@pytest.mark.parametrize(
+    ("body", "place"),
+    [
+        (schema({"properties": {"a": {"const": HALF}}}), "/response_format/json_schema/schema/properties/a/const"),
+        (schema({"anyOf": [True, {"pattern": HALF}]}), "/response_format/json_schema/schema/anyOf/1/pattern"),
+        ({"guided_json": {"a/b": [{"description": HALF}]}}, "/guided_json/a~1b/0/description"),
+        ({"guided_json": '{"enum": ["a", "\\ud800"]}'}, "/guided_json/enum/1"),
+        ({"text": {"format": {"type": "json_schema", "schema": {"title": HALF}}}}, "/text/format/schema/title"),
+    ],
+)
+def test_a_lone_surrogate_is_found_in_a_schema(body, place):
+    with pytest.raises(interlock.SchemaError) as caught:
+        COMPILERS["plain"].compile(body)
+    answer = COMPILERS["plain"].refusal(caught.value, body)
+    assert (answer.status, answer.place) == (400, place)
+    assert answer.message == f"at {place}: the text holds a lone surrogate, which is not text"
+
+
+def test_a_key_with_a_lone_surrogate_is_found_in_a_schema():
+    with pytest.raises(interlock.SchemaError, match="a key holds a lone surrogate, which is not text") as caught:
+        COMPILERS["plain"].compile(schema({"properties": {"a": True, HALF: {}}}))
+    assert caught.value.pointer == "/response_format/json_schema/schema/properties"
+
+
 def test_a_key_that_is_no_text_is_found_in_tools():
     body = tool(parameters={"type": "object", "properties": {HALF: {}}})
     with pytest.raises(interlock.RequestError, match="a key holds a lone surrogate, which is not text") as caught:
@@ -298,3 +322,13 @@ def test_deltas_of_what_is_no_token_ids(body):
 
 def test_the_table_is_long_enough():
     assert len(BODIES) >= 60
+
+
+def test_the_grammar_of_python_is_one_of_the_server_and_no_text_of_a_client():
+    """As docs/servers/own.md says: JSON has no place for the lexer that it needs."""
+    grammar = interlock.grammars.load("python")
+    assert COMPILERS["plain"].compile({"guided_grammar": grammar}).guide.validate(b"if a:\n  b\n") == 10
+    body = {"guided_grammar": str(grammar)}
+    with pytest.raises(interlock.UnsupportedError, match="indentation needs lexer") as caught:
+        COMPILERS["plain"].compile(body)
+    assert COMPILERS["plain"].refusal(caught.value, body).place == "/guided_grammar"

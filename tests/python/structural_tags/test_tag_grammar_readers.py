@@ -5,7 +5,7 @@ import random
 import pytest
 
 import interlock
-from interlock import Index, StructuralTagError, UnsupportedError, Vocabulary
+from interlock import Index, StructuralTagError, UnsupportedError, Vocabulary, VocabularyError
 
 NAMES = [b"<|a|>", b"<end>"]
 VOCABULARY = Vocabulary([bytes([byte]) for byte in range(256)] + NAMES, eos_token_ids=[257], special_token_ids=[256])
@@ -166,8 +166,10 @@ def test_what_a_whole_grammar_alone_may_have(grammar, what):
             "line 2, column 3: the character '<' means nothing here; special tokens are",
         ),
         ("root ::= <[x]>", "gbnf", "line 1, column 10: an id of a token is a number"),
-        ("root ::= <|b|>", "gbnf", "the vocabulary has no special token '<|b|>'"),
-        ("root ::= !<[999]>", "gbnf", "the vocabulary has no token 999"),
+        ("root ::= <|b|>", "gbnf", "line 1, column 10: the vocabulary has no special token '<|b|>'"),
+        ('root ::= "\u20ac"\n | !<[999]>', "gbnf", "line 2, column 4: the vocabulary has no token 999"),
+        ('root ::= "a" |\n  Token("<|b|>")', "ebnf", "line 2, column 3: the vocabulary has no special token '<|b|>'"),
+        ('start: "a"\n  | b', "lark", 'line 2, column 5: "b" is used, but not defined'),
         ("root ::= a", "gbnf", "the rule 'a' is used, but not defined"),
     ],
 )
@@ -175,3 +177,11 @@ def test_the_place_of_what_is_wrong(grammar, syntax, words):
     with pytest.raises(StructuralTagError) as caught:
         Index.from_structural_tag(tag_of(grammar, syntax), VOCABULARY)
     assert caught.value.pointer == "/format/grammar" and caught.value.reason.startswith(words)
+
+
+def test_a_token_that_the_vocabulary_has_not_is_told_in_its_line():
+    """Of a grammar in Lark's notation, which is compiled as a part of another one, the line is its own."""
+    for grammar in ('start: "a"\n | "b" <|b|>', 'start: "a"\n | "b" <[999]>'):
+        with pytest.raises(VocabularyError, match="at /format/grammar: line 2, column 8: ") as caught:
+            Index.from_structural_tag(tag_of(grammar, "lark"), VOCABULARY)
+        assert caught.value.pointer == "/format/grammar"

@@ -13,6 +13,7 @@ from interlock.output_types import output_type_of
 from interlock.tools.errors import RequestError, StructuralTagError, said_at
 from interlock.tools.requests.json_options import OPTIONS, JsonOptions, json_options
 from interlock.tools.requests.unsupported_fields import refuse_unsupported_fields
+from interlock.tools.requests.written_formats import SCHEMA_GOES, WRITTEN, missing, missing_schema, path_of
 from interlock.tools.spec import read, write
 from interlock.tools.spec.fields import is_unicode, kind_of
 from interlock.tools.spec.nodes import TagForm
@@ -40,7 +41,6 @@ _ALIASES = {
 _ANY_JSON = "$$ANY$$"
 """What SGLang has in the place of a schema for any JSON."""
 _JSON_TYPES = ("object", "array", "string", "number", "integer", "boolean", "null")
-_SCHEMA_GOES = '{"type": "json_schema", "json_schema": {"name": …, "schema": …}}'
 _ENVELOPE = ("type", "name", "description", "schema", "strict")
 _SCHEMA_WORDS = ("$schema", "$defs", "$ref", "properties", "anyOf", "oneOf", "allOf", "enum")
 """Keywords that tell a JSON Schema from anything else."""
@@ -178,7 +178,7 @@ def _read(text: str | bytes, pointer: str) -> Any:
         ) from error
     except ValueError as error:
         if isinstance(text, str) and text in _READERS:
-            raise RequestError(f"a response_format is a JSON object: write {_WRITTEN[text]}", pointer) from error
+            raise RequestError(f"a response_format is a JSON object: write {WRITTEN[text]}", pointer) from error
         said = said_of_digits(error) or f"a response_format in a text is JSON, and this is not: {error}"
         raise RequestError(said, pointer) from error
 
@@ -214,10 +214,10 @@ def _of_object(value: dict[str, Any], pointer: str) -> Source:
         return _of_constraints(value, pointer)
     kinds = kind if isinstance(kind, list) else [kind]
     if all(isinstance(one, str) and one in _JSON_TYPES for one in kinds):
-        raise RequestError(f"this looks like a JSON Schema itself: it goes into {_SCHEMA_GOES}", f"{pointer}/type")
+        raise RequestError(f"this looks like a JSON Schema itself: it goes into {SCHEMA_GOES}", f"{pointer}/type")
     slip = meant(kind, _READERS) or "."
     raise RequestError(
-        f"{kind!r} is no type of response_format; there are {_KINDS}{slip} A JSON Schema goes into {_SCHEMA_GOES}",
+        f"{kind!r} is no type of response_format; there are {_KINDS}{slip} A JSON Schema goes into {SCHEMA_GOES}",
         f"{pointer}/type",
     )
 
@@ -228,7 +228,7 @@ def _of_constraints(value: dict[str, Any], pointer: str) -> Source:
     if isinstance(inner, Mapping) and "schema" in inner and "name" in inner and len(value) == 1:
         raise RequestError('the type is missing: write "type": "json_schema" beside "json_schema"', pointer)
     if "schema" in value:
-        raise RequestError(f"a JSON Schema goes into {_SCHEMA_GOES}", pointer)
+        raise RequestError(f"a JSON Schema goes into {SCHEMA_GOES}", pointer)
     given: dict[str, tuple[str, Any]] = {}
     options = json_options(value, pointer)
     for key, inner in value.items():
@@ -260,7 +260,7 @@ def _refuse_field(key: str, value: Mapping[str, Any], pointer: str) -> NoReturn:
     """
     names = ("type", *_CONSTRAINTS, *_ALIASES, *OPTIONS, "response_format", "structured_outputs")
     if any(name in value for name in _SCHEMA_WORDS):
-        raise RequestError(f"this looks like a JSON Schema itself: it goes into {_SCHEMA_GOES}", pointer)
+        raise RequestError(f"this looks like a JSON Schema itself: it goes into {SCHEMA_GOES}", pointer)
     refuse_unsupported_fields(value, names, pointer)
     if "response_format" in value or "messages" in value:
         raise RequestError(
@@ -269,7 +269,7 @@ def _refuse_field(key: str, value: Mapping[str, Any], pointer: str) -> NoReturn:
             pointer,
         )
     if (typed := _TYPES_OF_FIELDS.get(key)) is not None:
-        raise RequestError(f"the type is missing: write {_WRITTEN[typed]}", pointer)
+        raise RequestError(f"the type is missing: write {WRITTEN[typed]}", pointer)
     guided = (name for name in _ALIASES if name.startswith("guided"))
     known = ", ".join((*_CONSTRAINTS, *guided, *(name for name in OPTIONS if not name.startswith("guided"))))
     raise RequestError(
@@ -338,7 +338,8 @@ def _read_json_schema(value: dict[str, Any], pointer: str) -> Source:
         _only(value, pointer, "json_schema")
         envelope, place = dict(inner), f"{pointer}/json_schema"
     elif "json_schema" in value:
-        raise RequestError("json_schema is an object with name and schema", f"{pointer}/json_schema")
+        said = f"json_schema is an object with name and schema, not {kind_of(inner)}"
+        raise RequestError(f"{said}: {missing_schema(pointer)}", f"{pointer}/json_schema")
     if "schema" not in envelope and "value" in envelope:
         # TGI's field, which holds a schema, or an envelope of its own.
         inner = envelope.pop("value")
@@ -353,14 +354,13 @@ def _read_json_schema(value: dict[str, Any], pointer: str) -> Source:
     if "schema" not in envelope:
         odd = next((key for key in envelope if key not in _ENVELOPE and "'schema'" in meant(key, _ENVELOPE, 0.7)), None)
         if odd is not None:
-            raise RequestError(f"the schema is missing, and {odd!r} is no field; did you mean 'schema'?", place)
+            said = f"{path_of(place, 'schema')} is missing, and {odd!r} is no field"
+            raise RequestError(f"{said}; did you mean 'schema'?", place)
         if any(key in envelope for key in _SCHEMA_WORDS) or (place != pointer and "type" in envelope):
-            raise RequestError(f"this looks like a JSON Schema itself: it goes into {_SCHEMA_GOES}", place)
+            raise RequestError(f"this looks like a JSON Schema itself: it goes into {SCHEMA_GOES}", place)
         if set(value) == {"type"} and value["type"] == "json":
-            raise RequestError(
-                'the schema is missing: it goes into "schema"; did you mean "json_object"?', f"{pointer}/type"
-            )
-        raise RequestError('the schema is missing: it goes into "schema", beside "name"', place)
+            raise RequestError(f'{missing_schema(pointer)}; did you mean "json_object"?', f"{pointer}/type")
+        raise RequestError(missing_schema(pointer), place)
     for key in envelope:
         if key not in _ENVELOPE:
             raise RequestError(
@@ -381,7 +381,7 @@ def _read_regex(value: dict[str, Any], pointer: str) -> Source:
     _only(value, pointer, "pattern", "regex", "value")
     key = next((key for key in ("pattern", "regex", "value") if key in value), None)
     if key is None:
-        raise RequestError("the pattern is missing", pointer)
+        raise RequestError(missing("pattern", "regex", pointer), pointer)
     place = f"{pointer}/{key}"
     return Source("regex", _text(value[key], place), place=place)
 
@@ -390,7 +390,7 @@ def _read_choice(value: dict[str, Any], pointer: str) -> Source:
     _only(value, pointer, "choices", "choice", "value")
     key = next((key for key in ("choices", "choice", "value") if key in value), None)
     if key is None:
-        raise RequestError("the choices are missing", pointer)
+        raise RequestError(missing("choices", "choice", pointer), pointer)
     place = f"{pointer}/{key}"
     return Source("choice", _choices(value[key], place), place=place)
 
@@ -399,7 +399,7 @@ def _read_grammar(value: dict[str, Any], pointer: str) -> Source:
     _only(value, pointer, "grammar", "definition", "value", "syntax")
     key = next((key for key in ("grammar", "definition", "value") if key in value), None)
     if key is None:
-        raise RequestError("the grammar is missing", pointer)
+        raise RequestError(missing("grammar", value["type"], pointer), pointer)
     syntax = value.get("syntax", "")
     place = f"{pointer}/{key}"
     if syntax == "regex":
@@ -426,20 +426,6 @@ _READERS = {
     "ebnf": _read_grammar,
     "structural_tag": _read_tag,
 }
-
-
-_WRITTEN = {
-    "json": _SCHEMA_GOES,
-    "json_schema": _SCHEMA_GOES,
-    "regex": '{"type": "regex", "pattern": …}',
-    "choice": '{"type": "choice", "choices": […]}',
-    "grammar": '{"type": "grammar", "grammar": …}',
-    "ebnf": '{"type": "grammar", "syntax": "ebnf", "grammar": …}',
-    "structural_tag": '{"type": "structural_tag", "format": …}',
-    "text": '{"type": "text"}',
-    "json_object": '{"type": "json_object"}',
-}
-"""How an object of each type is written, for clients that sent the type alone."""
 
 
 def _text(value: Any, pointer: str) -> str:

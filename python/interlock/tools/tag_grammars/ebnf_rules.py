@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from interlock._core import GrammarError, LimitError, UnsupportedError, _flat_rules
@@ -33,33 +34,50 @@ def lark_of_ebnf(
     names = {name: f"{prefix}x{number}" for number, (name, _) in enumerate(rules)}
     if "root" not in names:
         raise StructuralTagError('the grammar has no rule "root"', pointer)
-    bodies = [(names[name], _body(symbols, names, builder, pointer)) for name, symbols in rules]
-    return names["root"], bodies
+    reader = _Reader(source, names, builder, pointer)
+    return names["root"], [(names[name], reader.body(symbols)) for name, symbols in rules]
 
 
-def _body(symbols: list[tuple[str, Any]], names: dict[str, str], builder: GrammarBuilder, pointer: str) -> str:
-    return " ".join(_written(kind, value, names, builder, pointer) for kind, value in symbols)
+@dataclass(frozen=True)
+class _Reader:
+    """What the symbols of a body mean: the grammar, names of its rules, and where it stands in the tag."""
 
+    source: str
+    names: dict[str, str]
+    builder: GrammarBuilder
+    pointer: str
 
-def _written(kind: str, value: Any, names: dict[str, str], builder: GrammarBuilder, pointer: str) -> str:
-    match kind:
-        case "mark":
-            return str(value)
-        case "text":
-            return literal(value)
-        case "class":
-            ranges = "".join(f"\\x{{{low:x}}}-\\x{{{high:x}}}" for low, high in value)
-            return f"/[{ranges}]/" if value else "/[^\\s\\S]/"
-        case "pattern":
-            return f"%regex {json.dumps({'ecma': value[0], 'flags': value[1]})}"
-        case "substring":
-            return f"%regex {json.dumps({'substring_chunks': value})}"
-        case "tokens":
-            return f"<[{','.join(str(builder.id_of(token, pointer)) for token in value)}]>"
-        case "other_tokens":
-            with builder.naming_any():
-                excluded = [builder.id_of(token, pointer) for token in value]
-            return builder.any_but(excluded)
-    if value not in names:
-        raise StructuralTagError(f"the rule {value!r} is used, but not defined", pointer)
-    return names[value]
+    def body(self, symbols: list[tuple[str, Any]]) -> str:
+        return " ".join(self.written(kind, value) for kind, value in symbols)
+
+    def written(self, kind: str, value: Any) -> str:
+        match kind:
+            case "mark":
+                return str(value)
+            case "text":
+                return literal(value)
+            case "class":
+                ranges = "".join(f"\\x{{{low:x}}}-\\x{{{high:x}}}" for low, high in value)
+                return f"/[{ranges}]/" if value else "/[^\\s\\S]/"
+            case "pattern":
+                return f"%regex {json.dumps({'ecma': value[0], 'flags': value[1]})}"
+            case "substring":
+                return f"%regex {json.dumps({'substring_chunks': value})}"
+            case "tokens":
+                return f"<[{','.join(map(str, self.ids(*value)))}]>"
+            case "other_tokens":
+                with self.builder.naming_any():
+                    excluded = self.ids(*value)
+                return self.builder.any_but(excluded)
+        if value not in self.names:
+            raise StructuralTagError(f"the rule {value!r} is used, but not defined", self.pointer)
+        return self.names[value]
+
+    def ids(self, tokens: list[int | str], at: int) -> list[int]:
+        """The ids of special tokens that byte ``at`` of the grammar names."""
+        try:
+            return [self.builder.id_of(token, self.pointer) for token in tokens]
+        except StructuralTagError as error:
+            before = self.source.encode()[:at].decode(errors="ignore").split("\n")
+            reason = f"line {len(before)}, column {len(before[-1]) + 1}: {error.reason}"
+            raise StructuralTagError(reason, self.pointer, code=error.code, subject=error.subject) from error

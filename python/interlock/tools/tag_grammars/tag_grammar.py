@@ -37,6 +37,10 @@ __all__ = [
 ]
 
 
+_NESTED = "%lark {"
+"""How a grammar begins that stands inside of the tag's."""
+
+
 @dataclass(frozen=True)
 class TagGrammar:
     """A grammar, and which part of the structural tag each of its lines comes from."""
@@ -51,6 +55,24 @@ class TagGrammar:
             return ""
         line = self.text.encode()[:offset].count(b"\n")
         return self.pointers[min(line, len(self.pointers) - 1)]
+
+    def place_inside(self, offset: int) -> str:
+        """Line and column of the byte ``offset`` in the grammar that a client wrote there; ``""`` where none did.
+
+        >>> nested = TagGrammar('r1: %lark {\\nstart: a\\n}', ("/format/grammar",) * 3)
+        >>> nested.place_inside(19), nested.place_inside(5)
+        ('line 1, column 8: ', '')
+        """
+        before = self.text.encode()[:offset].decode(errors="ignore").split("\n")
+        lines = self.text.split("\n")
+        pointer = self.pointer_at(offset)
+        for above in range(1, len(before)):
+            line = len(before) - 1 - above
+            if self.pointers[line] != pointer:
+                break
+            if re.fullmatch(rf"\w+: {re.escape(_NESTED)}", lines[line]):
+                return f"line {above}, column {len(before[-1]) + 1}: "
+        return ""
 
 
 def grammar_of(tag: Any, vocabulary: Vocabulary, *, closed: bool = False) -> str:
@@ -174,7 +196,7 @@ class GrammarBuilder(TagSequences):
         if node.syntax == "lark":
             if self.allowed is not None:
                 self.allowed.check_grammar(node.grammar, "lark", f"{pointer}/grammar")
-            return self.nested("%lark {\n" + node.grammar + "\n}", pointer)
+            return self.nested(f"{_NESTED}\n" + node.grammar + "\n}", pointer)
         start, rules = lark_of_ebnf(node.grammar, f"g{next(self.count)}", node.syntax, self, f"{pointer}/grammar")
         for name, body in rules:
             self.define(name, body, f"{pointer}/grammar")

@@ -140,8 +140,8 @@ def check_response_format(
     >>> try:
     ...     interlock.check_response_format({"type": "json_schema", "json_schema": {"name": "a"}})
     ... except interlock.RequestError as error:
-    ...     print(error.client_message)
-    at /json_schema: the schema is missing: it goes into "schema", beside "name"
+    ...     print(error.client_message.partition(": write")[0])
+    at /json_schema: json_schema.schema is missing
     """
     require(cancel=(cancel, "cancel?"), allowed_tokens=(allowed_tokens, "special tokens?"))
     check_regex_flags(regex_flags)

@@ -223,7 +223,7 @@ def _placed(error: InterlockError, grammar: TagGrammar, work: dict[str, Any]) ->
     if is_of_whole_grammar(error, grammar.text):
         return too_long(error, "the structural tag", "")
     if error.offset is not None:
-        return _moved(error, grammar.pointer_at(error.offset))
+        return _moved(error, grammar.pointer_at(error.offset), grammar.place_inside(error.offset))
     for line, pointer in zip(grammar.text.split("\n"), grammar.pointers, strict=False):
         _, is_document, schema = line.partition(": %json ")
         if not is_document:
@@ -252,12 +252,12 @@ def _with_reason(error: InterlockError, schema: str, work: dict[str, Any]) -> In
     return error
 
 
-def _moved(error: InterlockError, place: str) -> InterlockError:
+def _moved(error: InterlockError, place: str, inside: str = "") -> InterlockError:
     inner = str(getattr(error, "pointer", None) or "").removeprefix("/allOf/0")
     # Its place in what was compiled is none in the tag.
     message = message_at(error, place)
     if message.startswith("line ") and ": " in message:
-        message = message.split(": ", 1)[1]
+        message = inside + message.split(": ", 1)[1]
     if message.endswith("recursion limit exceeded"):
         return _too_deep(place + inner)
     if isinstance(error, GrammarError | SchemaError | PatternError):
