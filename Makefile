@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 # Where cargo builds.
 TARGET := $(or $(CARGO_TARGET_DIR),target)
-SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find src python -type f -not -name '*.so' -not -name '*.pyc')
+SOURCES := Cargo.toml Cargo.lock build.rs pyproject.toml $(shell find src python -type f -not -name '*.so' -not -name '*.pyc')
 
 .PHONY: help all dev dev-python wheel release check check-python test test-core test-package test-rust test-one test-python test-torch test-llama-cpp test-mlx test-sglang test-sglang-drives \
 	test-sglang-engine test-sglang-http test-sglang-reasoning test-vllm test-vllm-parts test-vllm-engine test-vllm-http \

@@ -12,6 +12,7 @@ from interlock.drawing import Drawing
 from interlock.events import Event
 
 __version__: str
+_sources: str
 
 class InterlockError(Exception):
     """The root of all errors that interlock raises."""

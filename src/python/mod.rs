@@ -90,6 +90,8 @@ mod core_module {
             PyErr::warn(module.py(), &module.py().get_type::<PyRuntimeWarning>(), &message, 1)?;
         }
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+        // A checksum of the sources, by which tests see whether this build is older than they: `build.rs`.
+        module.add("_sources", env!("INTERLOCK_SOURCES"))?;
         crate::python::errors::register(module)
     }
 }

@@ -4,10 +4,15 @@ import signal
 import sys
 from pathlib import Path
 
+import core_sources
 import numpy as np
 import pytest
 
-import interlock
+try:
+    import interlock
+except ImportError as error:
+    core = sys.modules.get("interlock._core")
+    raise pytest.UsageError(core_sources.why_not_imported(error, core)) from error
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "examples"))
 
@@ -16,6 +21,24 @@ EOS = 256
 # A shell starts its background jobs with SIGINT ignored, and whatever they start inherits that.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_sessionstart(session):
+    """A core of other sources is named at the start. Workers of pytest-xdist have no reporter of their own."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    age = reporter and core_sources.age_of(interlock._core)
+    if age:
+        reporter.write_line(age, yellow=True)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_terminal_summary(terminalreporter, exitstatus):
+    """And once more behind the list of what failed: the start has scrolled away by then."""
+    yield
+    failed = exitstatus not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
+    age = failed and core_sources.age_of(interlock._core)
+    if age:
+        terminalreporter.write_line(age, red=True, bold=True)
 
 
 def masks_along(index, text):

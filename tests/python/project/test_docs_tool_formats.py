@@ -105,16 +105,18 @@ def test_every_field_of_a_file_is_explained():
             assert f"`{name}" in page, f"docs/formats.md has no row for `{name}` ({table.__name__}.{field.name})"
 
 
-def test_contributing_names_the_files_that_know_the_encodings():
-    page = DOCS.parent / "CONTRIBUTING.md"
+def test_the_recipe_names_the_files_that_know_the_encodings():
+    page = DOCS / "internals" / "recipes" / "tool-format.md"
     if not page.is_file():
-        pytest.skip("CONTRIBUTING.md is not here")
-    section = page.read_text("utf-8").split("## How to add a format of tool calls")[1].split("\n## ")[0]
+        pytest.skip("the pages are not here")
     folder = Path(interlock.tools.__path__[0])
     complete = {
-        file.name for file in folder.glob("*.py") if re.search(r"assert_never\(.*encoding", file.read_text("utf-8"))
+        file.relative_to(folder).as_posix()
+        for file in folder.rglob("*.py")
+        if re.search(r"assert_never\(.*encoding", file.read_text("utf-8"))
     }
-    assert set(re.findall(r"`(\w+\.py)` \*\*\(m\)\*\*", section)) == complete
+    assert len(complete) >= 5
+    assert set(re.findall(r"`([\w/]+\.py)` \*\*\(m\)\*\*", page.read_text("utf-8"))) == complete
 
 
 def test_docstrings():

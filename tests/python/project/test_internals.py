@@ -13,6 +13,7 @@ import pytest
 
 ROOT = Path(__file__).parents[3]
 PAGES = sorted((ROOT / "docs" / "internals").glob("*.md"))
+RECIPES = sorted((ROOT / "docs" / "internals" / "recipes").glob("*.md"))
 BLOCK = re.compile(r"```python\n(.*?)```(?:\s*```output\n(.*?)```)?", re.DOTALL)
 
 
@@ -71,7 +72,7 @@ def test_short_names_are_read_in_the_folder_that_was_named_last() -> None:
 
 
 @pytest.mark.parametrize(
-    "page", [*PAGES, ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md"], ids=lambda page: page.stem
+    "page", [*PAGES, *RECIPES, ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md"], ids=lambda page: page.stem
 )
 def test_files_exist(page: Path) -> None:
     """Paths in backticks that begin with a folder of the repository, and links to other pages."""
@@ -86,6 +87,36 @@ def test_files_exist(page: Path) -> None:
 
 def test_architecture_is_one_page() -> None:
     assert len((ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8").split()) <= 1_800
+
+
+def test_contributing_is_read_in_five_minutes():
+    assert len((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").splitlines()) <= 200
+
+
+def test_contributing_and_the_site_have_every_recipe() -> None:
+    linked = re.findall(r"\]\(docs/internals/recipes/([\w-]+)\.md", (ROOT / "CONTRIBUTING.md").read_text("utf-8"))
+    in_site = re.findall(r": internals/recipes/([\w-]+)\.md$", (ROOT / "mkdocs.yml").read_text("utf-8"), re.M)
+    assert set(linked) == set(in_site) == {page.stem for page in RECIPES} and len(RECIPES) >= 10
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in RECIPES if page.stem != "builds-and-tests"], ids=lambda page: page.stem
+)
+def test_recipes_begin_with_the_files(page: Path) -> None:
+    title, _, rest = page.read_text(encoding="utf-8").partition("\n")
+    assert title.startswith("# How to add ")
+    before, _, steps = rest.partition("\n1. ")
+    assert len(before.split()) < 70, "what is more than an example stands behind the steps"
+    assert re.search(r"`[\w/-]+(?:\.\w+|/)`", steps.partition("\n2. ")[0]), "the first step names no file"
+
+
+def test_there_is_one_table_of_where_to_look() -> None:
+    """What it leaves out is in the pages of docs/internals, and a second table would say some of it again."""
+    pages = [*PAGES, *RECIPES, *ROOT.glob("*.md")]
+    with_table = [page.name for page in pages if re.search(r"^\| question \| file \|", page.read_text("utf-8"), re.M)]
+    assert with_table == ["ARCHITECTURE.md"]
+    for name in ("CONTRIBUTING.md", "docs/internals/README.md"):
+        assert "ARCHITECTURE.md#where-do-i-look-for-)" in (ROOT / name).read_text("utf-8"), name
 
 
 def test_questions_of_the_map_lead_to_files() -> None:

@@ -67,9 +67,7 @@ def test_every_option_is_passed_by_a_test(words):
     options = options_by_command()
     assert ("--document",) in options[""] and ("--distinct",) in options["sample"]
     missing = untested(options, words)
-    assert not missing, (
-        f"no test passes {', '.join(missing)}: write one (CONTRIBUTING.md, *An option of a CLI command*)"
-    )
+    assert not missing, f"no test passes {', '.join(missing)}: write one (docs/internals/recipes/cli-option.md)"
 
 
 def test_an_option_without_a_test_is_found(words):
