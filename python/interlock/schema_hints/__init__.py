@@ -29,7 +29,6 @@ from interlock.schema_hints.envelopes import ENVELOPES, SCHEMA_KEYS, Envelope, e
 from interlock.schema_hints.known_names import (
     ANNOTATIONS,
     ELSEWHERE,
-    FORMATS,
     HARMLESS,
     KEYWORDS,
     OF_PYDANTIC,
@@ -37,6 +36,7 @@ from interlock.schema_hints.known_names import (
     OTHERS,
     TYPE_WORDS,
 )
+from interlock.string_formats import FORMATS
 from interlock.util.argument_types import require
 from interlock.util.caller_warnings import warn_caller
 from interlock.util.near_words import nearest

@@ -18,12 +18,13 @@ from scripted_generator import ScriptedGenerator
 
 import interlock
 from interlock.output_types.context_room import context_room
-from interlock import grammars, schema_hints
+from interlock import grammars
 from interlock.generators.replies.budget_warnings import is_cut_short, judge_budget
 from interlock.generators.replies.partial_json import open_place
 from interlock.integrations._number_end import first_bytes
-from interlock.output_types import output_type_of, unbounded_places
+from interlock.output_types import output_type_of
 from interlock.output_types.unbounded_places import unbounded_place
+from interlock.string_formats import FORMATS
 
 PIECES = [b"{}", b'{"', b'": ', b'""}', b"12", b"[]", b"true"]
 
@@ -115,9 +116,10 @@ def test_formats_with_a_greatest_length_are_bounds():
             return True
         return False
 
-    short = {name for name in schema_hints.FORMATS if is_short(name)}
-    differ = sorted((short | {"time", "date-time"}) ^ unbounded_places._SHORT)
-    assert not differ, f"_SHORT of python/interlock/output_types/unbounded_places.py differs from the core's: {differ}"
+    short = {name for name in FORMATS if is_short(name)}
+    said = {name for name in FORMATS if FORMATS[name].is_short}
+    differ = sorted((short | {"time", "date-time"}) ^ said)
+    assert not differ, f"is_short of rows in python/interlock/string_formats differs from the core's answer: {differ}"
 
 
 def said(hint, answer, max_tokens):
