@@ -345,7 +345,7 @@ impl<'a, 'f> Completer<'a, 'f> {
         if shape.spelled.len() <= MANY_NAMES
             || shape.witnesses != 0
             || shape.union.is_some()
-            || shape.implied.is_some()
+            || shape.dependent_required.is_some()
             || node.key != u32::MAX
         {
             return None;

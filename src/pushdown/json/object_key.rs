@@ -348,11 +348,11 @@ impl JsonMachine<'_> {
                         continue;
                     }
                     let mut need = item.need;
-                    if let Some(implied) = &p.implied {
+                    if let Some(dependent_required) = &p.dependent_required {
                         let old = need as usize;
                         need = self.arena.bits.len() as u32;
                         self.arena.bits.extend_from_within(old..old + p.words);
-                        for (w, m) in implied[i as usize].iter().enumerate() {
+                        for (w, m) in dependent_required[i as usize].iter().enumerate() {
                             self.arena.bits[need as usize + w] |= m;
                         }
                     }

@@ -13,7 +13,7 @@
 //!
 //! Behind a key that a token spells whole, what follows is a matter of that key, wherever the order stood before. All
 //! of this holds only where nothing but the names decides what may follow: without an upper bound on the number of
-//! members, with the lower one met, without implications and witnesses.
+//! members, with the lower one met, without witnesses and `dependentRequired`.
 
 use crate::mask::json::cache_key::visible_keys::{ITEMS, KeyEncoder, SPELLED, is_open};
 use crate::pushdown::json::arena::Arena;

@@ -73,7 +73,7 @@ impl<F: Fn(u32) -> [u64; 2]> Look<'_, F> {
 
     /// Whether an object of the shape may be empty, and whether it may have a key.
     fn object(&self, p: &ObjectProgram) -> Option<u64> {
-        let simple = p.witnesses == 0 && p.implied.is_none() && p.min <= 1;
+        let simple = p.witnesses == 0 && p.dependent_required.is_none() && p.min <= 1;
         if !simple || self.insight.keys {
             return None;
         }

@@ -9,7 +9,7 @@ fn program(names: usize, required: u64) -> ObjectProgram {
         words: 2,
         required: smallvec::smallvec![required, required],
         possible: smallvec::smallvec![u64::MAX >> 1, u64::MAX],
-        implied: None,
+        dependent_required: None,
         others: Vec::new(),
         min: 0,
         max: u64::MAX,
