@@ -129,7 +129,7 @@ impl Error {
     /// Names the field of [`Limits`](crate::Limits) that sets a limit error's limit; the hint names it too. The limit
     /// may be a multiple of the field. Of a limit that masks meet, the hint says too how the source becomes smaller.
     #[must_use]
-    pub fn of(mut self, field: &'static str) -> Self {
+    pub fn set_by(mut self, field: &'static str) -> Self {
         self.0.field = Some(field);
         let smaller = limit_advice::of(field).filter(|_| limit_advice::is_of_masks(field));
         let or = smaller.map(|advice| format!("; raise it, or {advice}")).unwrap_or_default();

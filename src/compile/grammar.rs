@@ -93,7 +93,7 @@ impl Index {
             });
         }
         check_terminals(&grammar, limits)?;
-        let tables = VocabTables::of(vocabulary)?;
+        let tables = VocabTables::for_vocabulary(vocabulary)?;
         let (lexemes, may_be_empty) = lexemes_of(&mut grammar, &tables, vocabulary.trie(), limits)?;
         grammar.exprs.check()?;
         let token_sets = grammar.token_sets.iter().map(|set| tokens_of(set, vocabulary)).collect::<Result<Vec<_>>>()?;

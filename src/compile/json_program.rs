@@ -265,7 +265,7 @@ impl ProgramBuilder<'_> {
     fn object(&mut self, o: &ObjectShape, any_text: ExprId) -> Result<Option<ObjectProgram>> {
         let n = o.properties.len();
         let words = n.div_ceil(64);
-        let NameSets { possible, required, dependent_required } = NameSets::of(o, words);
+        let NameSets { possible, required, dependent_required } = NameSets::from_shape(o, words);
         if required.iter().zip(&possible).any(|(r, p)| r & !p != 0) {
             return Ok(None);
         }
@@ -326,7 +326,7 @@ struct NameSets {
 }
 
 impl NameSets {
-    fn of(o: &ObjectShape, words: usize) -> Self {
+    fn from_shape(o: &ObjectShape, words: usize) -> Self {
         let mut possible: SmallVec<[u64; 2]> = SmallVec::from_elem(0, words);
         let mut required = possible.clone();
         for (i, p) in o.properties.iter().enumerate() {

@@ -46,7 +46,7 @@ pub struct ByteReaders<'a> {
 
 impl<'a> ByteReaders<'a> {
     /// The lexemes that read at frame `n`; `None` where more than the lexemes decides what a byte does.
-    pub fn of(program: &'a Program, arena: &Arena, n: &Frame) -> Option<Self> {
+    pub fn find(program: &'a Program, arena: &Arena, n: &Frame) -> Option<Self> {
         let range = n.start as usize..(n.start + n.len) as usize;
         let reader = |lexeme: u32, at: Option<StateId>| {
             let lexeme = &*program.lexemes[lexeme as usize];

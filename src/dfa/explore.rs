@@ -263,7 +263,7 @@ impl<'a> Explorer<'a> {
         let mut readers = match self.source {
             ConfigSource::Lexeme(_) => None,
             ConfigSource::Program(program) => {
-                ByteReaders::of(program, &self.arena, &self.arena.nodes[self.top(id) as usize])
+                ByteReaders::find(program, &self.arena, &self.arena.nodes[self.top(id) as usize])
             }
         };
         let from = out.len();
@@ -369,12 +369,14 @@ impl<'a> Explorer<'a> {
             }
         };
         if self.at.len() > self.max_states {
-            return Err(Error::limit("flat states", self.max_states as u64, self.at.len() as u64).of("max_flat_states"));
+            return Err(
+                Error::limit("flat states", self.max_states as u64, self.at.len() as u64).set_by("max_flat_states")
+            );
         }
         for (bytes, each) in [(self.kept, KEPT), (self.looked_at, LOOKED_AT)] {
             let most = self.max_states.saturating_mul(each);
             if bytes > most {
-                return Err(Error::limit("bytes of flat states", most as u64, bytes as u64).of("max_flat_states"));
+                return Err(Error::limit("bytes of flat states", most as u64, bytes as u64).set_by("max_flat_states"));
             }
         }
         // One step takes far less than what the steps of a question are counted in.

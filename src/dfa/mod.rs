@@ -84,7 +84,7 @@ impl FlatDfa {
             }
             if next.len() > most {
                 let all = next.len() as u64;
-                return Err(Error::limit("transitions of flat states", most as u64, all).of("max_flat_states"));
+                return Err(Error::limit("transitions of flat states", most as u64, all).set_by("max_flat_states"));
             }
             id += 1;
         }

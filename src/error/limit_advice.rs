@@ -40,7 +40,7 @@ mod tests {
 
     #[test]
     fn a_client_reads_what_to_do_in_front_of_the_place() {
-        let error = || Error::limit("steps", 3, 4).of("max_rules");
+        let error = || Error::limit("steps", 3, 4).set_by("max_rules");
         let advice = of("max_rules").unwrap();
         assert_eq!(error().client_message(), format!("steps exceeds its limit: 4 > 3; {advice}"));
         let placed = error().at_pointer("/a", "");
@@ -52,10 +52,10 @@ mod tests {
     #[test]
     fn an_error_of_a_mask_says_both_ways_out_to_a_program_and_one_to_a_client() {
         for field in ["max_mask_steps", "max_scanner_bytes", "max_state_bytes"] {
-            let (error, advice) = (Error::limit("steps", 3, 4).of(field), of(field).unwrap());
+            let (error, advice) = (Error::limit("steps", 3, 4).set_by(field), of(field).unwrap());
             assert_eq!(error.hint(), Some(&*format!("Limits.{field} sets it; raise it, or {advice}")));
             assert_eq!(error.client_message(), format!("steps exceeds its limit: 4 > 3; {advice}"));
         }
-        assert_eq!(Error::limit("steps", 3, 4).of("max_rules").hint(), Some("Limits.max_rules sets it"));
+        assert_eq!(Error::limit("steps", 3, 4).set_by("max_rules").hint(), Some("Limits.max_rules sets it"));
     }
 }

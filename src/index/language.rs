@@ -70,7 +70,7 @@ fn is_spelled(lexeme: &Lexeme, tables: &VocabTables, trie: &Trie, max_flat_state
             }
         }
         if met.len() > max_flat_states {
-            return Err(Error::limit("flat states", max_flat_states as u64, met.len() as u64).of("max_flat_states"));
+            return Err(Error::limit("flat states", max_flat_states as u64, met.len() as u64).set_by("max_flat_states"));
         }
         checkpoint()?;
     }
@@ -88,7 +88,7 @@ fn bounded<T>(max_flat_states: usize, answer: impl FnOnce() -> Result<T>) -> Res
     limited(max_flat_states.saturating_mul(STEPS).max(LEAST_STEPS), answer).map_err(|error| {
         match (error.limit_field(), error.limit_values()) {
             (Some("max_compile_steps"), Some((most, spent))) => {
-                Error::limit("steps of a question about the language", most, spent).of("max_flat_states")
+                Error::limit("steps of a question about the language", most, spent).set_by("max_flat_states")
             }
             _ => error,
         }

@@ -202,7 +202,7 @@ impl Lowering<'_> {
     fn new_rule(&mut self, name: String, place: usize, body: Node) -> Result<RuleId> {
         let most = self.limits.max_rules;
         if self.rules.len() >= most {
-            let error = Error::limit("rules of a grammar", most as u64, most as u64 + 1).of("max_rules");
+            let error = Error::limit("rules of a grammar", most as u64, most as u64 + 1).set_by("max_rules");
             return Err(limit_at(error, place));
         }
         self.rules.push(Rule { name, place, body, max_tokens: None });

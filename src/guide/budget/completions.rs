@@ -265,7 +265,7 @@ impl CompletionGraph {
 
     /// Where the rest of the configuration at `top` begins, or [`NOWHERE`]. Nothing that is known is used in an object
     /// that is watched and above it. The arena is as it was.
-    pub(super) fn of<U: Fn(u32) -> bool>(
+    pub(super) fn rest_at<U: Fn(u32) -> bool>(
         &mut self,
         frames: &mut JsonMachine,
         costs: &MinCosts,

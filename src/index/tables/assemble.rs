@@ -56,7 +56,7 @@ pub fn complete(
     if let IndexEngine::Document { program, .. } = &index.0.engine
         && let Some(least) = least_configurations(program, max_states)
     {
-        return Err(Error::limit("flat states", max_states as u64, least).of("max_flat_states"));
+        return Err(Error::limit("flat states", max_states as u64, least).set_by("max_flat_states"));
     }
     let ahead = Arc::new(MaskPipeline::new(index));
     let _stop = Stop(&ahead);
@@ -185,7 +185,7 @@ fn tables(
         Some((ahead, steps)) => ahead.take(steps, distinct.into(), (next, width), &mut maker, &mut take)?,
         None => {
             distinct.iter().enumerate().try_for_each(|(i, &id)| take(i, maker.sketch(id)))?;
-            PackedRows::of(&next, width)
+            PackedRows::pack(&next, width)
         }
     };
     let mask_of: Vec<u16> = places.iter().map(|&place| numbers[place as usize]).collect();

@@ -26,7 +26,7 @@ pub struct PackedRows {
 
 impl PackedRows {
     /// The rows of a table of `width` classes per state.
-    pub fn of(table: &[u16], width: usize) -> PackedRows {
+    pub fn pack(table: &[u16], width: usize) -> PackedRows {
         let rows: Vec<&[u16]> = table.chunks(width.max(1)).collect();
         let mut known: SeededMap<&[u16], usize> = SeededMap::default();
         // Per state the number of its row, and the rows.

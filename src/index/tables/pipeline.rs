@@ -184,7 +184,7 @@ impl MaskPipeline {
                 self.wake(state);
             }
             PipelineJob::Rows((next, width)) => {
-                let rows = PackedRows::of(&next, width);
+                let rows = PackedRows::pack(&next, width);
                 let mut state = self.state();
                 state.rows = Some(rows);
                 self.wake(state);

@@ -80,7 +80,7 @@ fn token_classes_act_alike_in_every_state() {
     for pattern in PATTERNS {
         let index = index(pattern);
         let (made, v) = (tables(&index, 1), index.vocabulary());
-        let classes = TokenClasses::of(&made, v, 3);
+        let classes = TokenClasses::from_tables(&made, v, 3);
         assert!(classes.count <= v.size() + 1 && classes.rows.len() == made.num_states());
         for (row, state) in classes.rows.iter().zip(0..) {
             assert!(row.windows(2).all(|w| w[0].0 < w[1].0));
@@ -138,8 +138,8 @@ fn rows_of_next_states_give_back_the_table() {
                 }
             }
         }
-        let rows = PackedRows::of(&table, width);
-        assert!(rows.fits(width) && rows.len() == usize::from(states) && rows == PackedRows::of(&table, width));
+        let rows = PackedRows::pack(&table, width);
+        assert!(rows.fits(width) && rows.len() == usize::from(states) && rows == PackedRows::pack(&table, width));
         for (at, &to) in table.iter().enumerate() {
             assert_eq!(rows.step((at / width) as u16, (at % width) as u8), to);
         }
@@ -296,7 +296,7 @@ fn masks_of_bounded_text_inside_escapes_are_those_of_steps() {
     let eos = tokens.len() as u32 - 1;
     let options = VocabularyOptions { eos_token_ids: vec![eos], special_token_ids: vec![], size: None };
     let vocabulary = Vocabulary::new(tokens, options).unwrap();
-    let shared = VocabularyTables::of(&vocabulary).unwrap();
+    let shared = VocabularyTables::for_vocabulary(&vocabulary).unwrap();
     let masked = shared.any_text_of(1, 5, EscapeUse::Any).unwrap();
     let l = &masked.lexeme;
     let (mut states, mut at, mut rooms) = (vec![l.start()], 0, 0);

@@ -44,7 +44,7 @@ impl TokenClasses {
     ///
     /// # Cost
     /// One walk of the trie per state, on so many threads.
-    pub fn of(tables: &DenseTables, vocabulary: &Vocabulary, threads: usize) -> TokenClasses {
+    pub fn from_tables(tables: &DenseTables, vocabulary: &Vocabulary, threads: usize) -> TokenClasses {
         let mut of = vec![0u32; vocabulary.size()];
         // What tokens of a class of the states so far have in common: the class before and the next state here. Class 0
         // is refused everywhere; a class keeps its number for the tokens that a state refuses.

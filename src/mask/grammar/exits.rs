@@ -66,7 +66,7 @@ impl Exits {
     /// The exits at these nodes and below them, if the scanner is in a state at each of them. `None` if they are too
     /// many, or the work is over. Readings that may become one again are not followed in tries of their own: there all
     /// exits are nodes.
-    pub fn of(
+    pub fn find(
         &self,
         program: &GrammarProgram,
         (vocabulary, by_byte): (&Vocabulary, &NodesByByte),
@@ -79,7 +79,7 @@ impl Exits {
             return known;
         }
         let below: u32 = nodes.iter().map(|&node| vocabulary.trie().end[node as usize] - node).sum();
-        let ends = last.of(program, state, below, by_byte, &self.bytes_around_ends);
+        let ends = last.find(program, state, below, by_byte, &self.bytes_around_ends);
         let found: Found = find(program, vocabulary, nodes, state, ends, &self.names).map(Arc::new);
         if is_over() {
             return None;

@@ -97,7 +97,7 @@ fn kinds(groups: CharGroups) -> u8 {
 
 impl CharPostings {
     /// The postings of a vocabulary: a pass over its trie, and one over the tokens below each head.
-    pub fn of(vocabulary: &Vocabulary) -> Self {
+    pub fn from_vocabulary(vocabulary: &Vocabulary) -> Self {
         let trie = vocabulary.trie();
         let mut heads: Vec<Heads> = (0..GROUPS).map(|_| Heads::default()).collect();
         let mut behind = vec![PostingsBehind::default(); FEW_CHARS * 256];

@@ -93,7 +93,12 @@ pub struct CompletionBounds {
 
 impl CompletionBounds {
     /// The bounds of a program: `count` says how many tokens spell a text, and a token opens at most `opens` brackets.
-    pub fn of(program: &Program, costs: &MinCosts, opens: usize, count: impl Fn(&[u8]) -> u32) -> CompletionBounds {
+    pub fn compute(
+        program: &Program,
+        costs: &MinCosts,
+        opens: usize,
+        count: impl Fn(&[u8]) -> u32,
+    ) -> CompletionBounds {
         let gap = gap(program);
         let mut text = Vec::new();
         let keys = |o: &ObjectProgram, text: &mut Vec<u8>| -> Box<[u32]> {
@@ -155,7 +160,7 @@ impl CompletionBounds {
                 UNBOUNDED => u64::MAX,
                 cost => cost.into(),
             });
-            self.objects[i].names = Some(NameSums::of(costs, usual));
+            self.objects[i].names = Some(NameSums::new(costs, usual));
         }
     }
 

@@ -75,7 +75,7 @@ pub enum NewlineUse {
 
 impl Indenter {
     /// The indenter of a grammar; `lexemes` are the automata of its terminals.
-    pub fn of(grammar: &Grammar, lexemes: &[Option<Arc<Lexeme>>]) -> Option<Indenter> {
+    pub fn from_grammar(grammar: &Grammar, lexemes: &[Option<Arc<Lexeme>>]) -> Option<Indenter> {
         let said = grammar.indentation.as_ref()?;
         let mut this = Indenter {
             newline: said.newline,

@@ -30,7 +30,7 @@ pub fn is_within(set: &ByteBits, other: &ByteBits) -> bool {
 pub fn states_of(scanner: &Scanner, terminal: u32) -> Option<ReachableStates> {
     let start = scanner.lexeme(terminal)?.start();
     let step = |state: StateId, byte: u8| Some(scanner.step(terminal, state, byte)).filter(|&to| to > CLOSED);
-    ReachableStates::of(start, scanner.bytes_of_classes(), MOST, step)
+    ReachableStates::explore(start, scanner.bytes_of_classes(), MOST, step)
 }
 
 /// Which terminals are compared with which, where they compete for texts.
@@ -44,7 +44,7 @@ pub struct Rivals {
 
 impl Rivals {
     /// The rivals among the terminals of a scanner.
-    pub fn of(scanner: &Scanner) -> Rivals {
+    pub fn find(scanner: &Scanner) -> Rivals {
         let texts: Vec<Option<Vec<u8>>> = (0..scanner.len() as u32).map(|t| only_text(scanner, t)).collect();
         let mut sorted: Vec<(Vec<u8>, u32)> =
             (0..).zip(&texts).filter_map(|(t, text)| Some((text.clone()?, t))).collect();

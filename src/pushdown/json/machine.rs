@@ -126,7 +126,7 @@ impl<'a> JsonMachine<'a> {
         let program = self.program;
         let start = self.arena.scalars.len() as u32;
         let rules = &self.arena.rules[node.start as usize..(node.start + node.len) as usize];
-        let set = program.constants.of(program, rules);
+        let set = program.constants.find_or_build(program, rules);
         let mut open = |tag: u32, lexeme: u32| {
             let l = &program.lexemes[lexeme as usize];
             let state = l.next(l.start(), byte);

@@ -211,7 +211,7 @@ impl ArrayProgram {
         (min, max): (u64, u64),
         unique: bool,
     ) -> Result<ArrayProgram> {
-        let counting = ContainsCounting::of((&prefix, &rest), &contains, (max < u64::MAX).then_some(max))?;
+        let counting = ContainsCounting::build((&prefix, &rest), &contains, (max < u64::MAX).then_some(max))?;
         Ok(ArrayProgram { prefix, rest, min, max, contains, counting, unique, watched: false })
     }
 

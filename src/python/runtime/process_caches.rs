@@ -110,7 +110,7 @@ fn tables() -> Vec<Arc<VocabTables>> {
     let Some(known) = known() else { return Vec::new() };
     let used: Vec<_> = known.iter().filter(|k| k.used).filter_map(|k| k.vocabulary.upgrade()).collect();
     drop(known);
-    used.iter().filter_map(|vocabulary| VocabTables::of(vocabulary).ok()).collect()
+    used.iter().filter_map(|vocabulary| VocabTables::for_vocabulary(vocabulary).ok()).collect()
 }
 
 /// The indexes of all vocabularies.

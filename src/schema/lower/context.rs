@@ -107,7 +107,7 @@ impl<'m, 'a> LoweringContext<'m, 'a> {
         let (mut x, any_text, any_number) =
             (Exprs::on(&common.x, limits.max_expr_nodes), common.any_text, common.any_number);
         let scalars = vec![None; nodes.len()];
-        let disjoint = DisjointPairs::of(nodes.len());
+        let disjoint = DisjointPairs::new(nodes.len());
         let mut rules = SeededMap::default();
         rules.reserve(nodes.len());
         x.reserve(nodes.len() * 2);
@@ -196,7 +196,7 @@ impl<'m, 'a> LoweringContext<'m, 'a> {
                 self.limits.max_algebra_steps as u64,
                 self.steps as u64,
             )
-            .of("max_algebra_steps"));
+            .set_by("max_algebra_steps"));
         }
         self.x.check()
     }
@@ -334,7 +334,7 @@ impl<'m, 'a> LoweringContext<'m, 'a> {
                 self.limits.max_rules as u64,
                 self.queue.len() as u64 + 1,
             )
-            .of("max_rules"));
+            .set_by("max_rules"));
         }
         let key: Rc<[Lit]> = lits.as_slice().into();
         self.queue.push(key.clone());

@@ -38,7 +38,7 @@ impl DisjointPairs {
     const MOST: usize = 2_048;
 
     /// The pairs of `n` schemas, of which nothing is known yet.
-    pub fn of(n: usize) -> Self {
+    pub fn new(n: usize) -> Self {
         DisjointPairs { rows: Vec::new(), few: if n <= Self::MOST { n } else { 0 }, others: SeededMap::default() }
     }
 

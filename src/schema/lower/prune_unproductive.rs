@@ -59,7 +59,7 @@ impl Productive<'_, '_, '_> {
 
     fn solve(&mut self) -> Result<()> {
         let n = self.drafts.len();
-        let parents = Parents::of(&self.drafts);
+        let parents = Parents::from_drafts(&self.drafts);
         // Children mostly have larger numbers than their parents.
         let mut work: Vec<u32> = (0..n as u32).collect();
         while let Some(i) = work.pop() {
@@ -305,9 +305,8 @@ impl Productive<'_, '_, '_> {
             }
             let limit = self.cx.limits.max_explored_states;
             if looked > limit {
-                return Err(
-                    Error::limit("counts of contains explored", limit as u64, looked as u64).of("max_explored_states")
-                );
+                return Err(Error::limit("counts of contains explored", limit as u64, looked as u64)
+                    .set_by("max_explored_states"));
             }
             self.cx.work(0)?;
             if next.is_empty() {

@@ -25,7 +25,7 @@ pub struct Terminal {
 
 impl Terminal {
     /// The automaton of an expression; `None` if it is large.
-    pub fn of(x: &mut Exprs, pattern: ExprId, priority: i32, literal: bool) -> Option<Terminal> {
+    pub fn compile(x: &mut Exprs, pattern: ExprId, priority: i32, literal: bool) -> Option<Terminal> {
         const MOST: usize = 300;
         let mut numbers = HashMap::from([(pattern, 0u16)]);
         let (mut states, mut next) = (vec![pattern], Vec::new());

@@ -105,7 +105,7 @@ impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
         if !is_short || lexeme.most_to_end(item.state, u32::MAX) != Some(1) {
             return None;
         }
-        let (rest, _) = self.completed(self.top, &mut KeyWatch::of(NONE));
+        let (rest, _) = self.completed(self.top, &mut KeyWatch::new(NONE));
         let mut prices = SmallVec::new();
         let mut along = self.rests.prices_along(rest);
         let (mut byte, _) = along.next()?;

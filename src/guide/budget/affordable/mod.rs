@@ -318,7 +318,7 @@ impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
     fn price(&mut self, class: u32) -> u32 {
         let Some(&ConfigClass { price, node, .. }) = self.classes.get(class as usize) else { return ENDLESS };
         price.unwrap_or_else(|| {
-            let price = self.completed(node, &mut KeyWatch::of(NONE)).1;
+            let price = self.completed(node, &mut KeyWatch::new(NONE)).1;
             self.classes[class as usize].price = Some(price);
             price
         })
@@ -333,7 +333,7 @@ impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
         let at = self.after(bytes);
         let fits = at != NONE
             && (u64::from(self.bound_of(at)) <= self.left
-                || u64::from(self.completed(at, &mut KeyWatch::of(NONE)).1) <= self.left);
+                || u64::from(self.completed(at, &mut KeyWatch::new(NONE)).1) <= self.left);
         self.arena.truncate(&mark);
         fits
     }
@@ -361,7 +361,7 @@ impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
             watch.max_searched = FEW_SEARCHED;
         }
         let mut frames = JsonMachine { program: self.program, arena: self.arena };
-        let rest = self.rests.of(&mut frames, self.costs, &self.speller, node, watch);
+        let rest = self.rests.rest_at(&mut frames, self.costs, &self.speller, node, watch);
         self.work += COMPLETION + (watch.effort - before) / BYTES_A_STEP;
         (rest, self.rests.tokens(rest).and_then(|n| u32::try_from(n).ok()).unwrap_or(ENDLESS))
     }

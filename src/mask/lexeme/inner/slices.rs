@@ -83,7 +83,7 @@ pub(super) fn by_set(
     {
         return Some(TokenSet::Dense(row));
     }
-    let set = || tables.slice_sets.of(trie, &tables.subtrees, 0, free.groups);
+    let set = || tables.slice_sets.get(trie, &tables.subtrees, 0, free.groups);
     let set = if few.is_none() { Some(set()) } else { None };
     if !late.is_empty() {
         let few = few.get_or_insert_default();
@@ -96,7 +96,7 @@ pub(super) fn by_set(
     let mut steps = WalkCache::new(l);
     let first = steps.local(state);
     // What leads back is known of this state only here.
-    let mut known = CharPrefixes::of(first, free);
+    let mut known = CharPrefixes::new(first, free);
     let held = (l.memory_bytes(), 0);
     if !(set.is_none_or(|set| walk.exits(&mut steps, &mut known, &set, first, &mut ranges, held))
         && few.is_none_or(|few| walk.few_exits(&mut steps, &mut known, (vocabulary, &few), first, &mut ranges)))
@@ -221,7 +221,7 @@ impl InnerWalk<'_> {
         if known.groups.count_ones() < FEW_GROUPS || known.len < height.min(LONG) {
             return false;
         }
-        let set = self.tables.slice_sets.of(self.trie, &self.tables.subtrees, node, known.groups);
+        let set = self.tables.slice_sets.get(self.trie, &self.tables.subtrees, node, known.groups);
         if known.len < set.height {
             return false;
         }

@@ -259,9 +259,9 @@ impl Arena {
     /// The elements of an array of unique elements that may agree with an open one, of which the bytes from just after
     /// `array.key` to `trace` were read, ascending.
     fn candidates(&self, array: &Frame, trace: u32) -> Vec<u32> {
-        match self.unique.candidates.of(self.back_to(array.key, trace), array.seen) {
+        match self.unique.candidates.find(self.back_to(array.key, trace), array.seen) {
             Some(known) => known.to_vec(),
-            None => self.unique.elements.of(array.seen),
+            None => self.unique.elements.up_to(array.seen),
         }
     }
 }

@@ -81,7 +81,7 @@ pub(crate) fn object_shapes(
                 cx.limits.max_alternatives as u64,
                 n,
             )
-            .of("max_alternatives"));
+            .set_by("max_alternatives"));
         }
         others.push(e);
         work.push((facts, others));
