@@ -6,7 +6,7 @@
 
 use smallvec::SmallVec;
 
-use crate::lexeme::{CLOSED, DEAD, Lexeme, LexemeKind, LexemeState, StateId};
+use crate::lexeme::{CLOSED, DEAD_STATE, Lexeme, LexemeKind, LexemeState, StateId};
 use crate::pushdown::json::arena::Arena;
 use crate::pushdown::json::frame::{Frame, FrameKind};
 use crate::pushdown::json::literal_trie::NO_SET;
@@ -83,7 +83,7 @@ impl<'a> ByteReaders<'a> {
                 self.reads.truncate(known);
                 return ReadWay::Stepped;
             }
-            live |= to != DEAD && to != CLOSED;
+            live |= to != DEAD_STATE && to != CLOSED;
             begins |= !self.value && r.lexeme.kind() != LexemeKind::Raw && r.lexeme.starts_char(r.from, byte);
             self.reads.push(to);
         }

@@ -12,7 +12,7 @@ use rustc_hash::FxHashSet;
 use crate::dfa::explore::ConfigSource;
 use crate::dfa::language_comparison::QueryGoal;
 use crate::dfa::language_size::Natural;
-use crate::dfa::{DEAD, FlatDfa, language_comparison, language_members};
+use crate::dfa::{FlatDfa, NO_SUCCESSOR, language_comparison, language_members};
 use crate::error::{Error, ErrorCode, ErrorKind, Result};
 use crate::index::{Index, IndexEngine};
 use crate::lexeme::{CLOSED, Lexeme, StateId};
@@ -150,7 +150,7 @@ impl Index {
     fn built_flat(&self) -> Option<FlatDfa> {
         let flat = crate::index::tables::flat(self.built()?)?;
         let states = 0..flat.len() as u32;
-        let is_used = |byte: u8| states.clone().any(|s| flat.step(s, byte) != DEAD);
+        let is_used = |byte: u8| states.clone().any(|s| flat.step(s, byte) != NO_SUCCESSOR);
         let trie = self.vocabulary().trie();
         (0..=255).all(|byte| is_single(trie, byte) || !is_used(byte)).then_some(flat)
     }

@@ -258,10 +258,10 @@ impl VocabTables {
         let known = l.masks.idle.read().unwrap_or_else(|p| p.into_inner()).get(&(low, high)).copied();
         known.unwrap_or_else(|| {
             /// Pairs that are remembered.
-            const MOST: usize = 1 << 16;
+            const MOST_PAIRS: usize = 1 << 16;
             let same = decide();
             let mut idle = l.masks.idle.write().unwrap_or_else(|p| p.into_inner());
-            if idle.len() >= MOST {
+            if idle.len() >= MOST_PAIRS {
                 idle.clear();
             }
             idle.insert((low, high), same);

@@ -10,7 +10,7 @@ use crate::error::at_pointer;
 use crate::schema::drafts::{Draft, Keyword, SchemaDialect};
 
 /// Schemas that are looked into, and how deep.
-const MOST: usize = 64;
+const MOST_SCHEMAS: usize = 64;
 const DEPTH: usize = 16;
 /// Characters of a value that are shown.
 const SHOWN: usize = 40;
@@ -104,7 +104,7 @@ impl<'v> Conjunction<'v> {
     }
 
     fn add(&mut self, document: &'v Value, schema: &'v Value, pointer: String, depth: usize) {
-        if depth == 0 || self.parts.len() >= MOST || self.parts.iter().any(|part| part.pointer == pointer) {
+        if depth == 0 || self.parts.len() >= MOST_SCHEMAS || self.parts.iter().any(|part| part.pointer == pointer) {
             return;
         }
         let Some(keywords) = schema.as_object() else {

@@ -20,7 +20,7 @@ struct Distances {
 }
 
 /// Positions that one count looks at.
-const MOST: usize = 400;
+const MOST_POSITIONS: usize = 400;
 
 impl Distances {
     /// The fewest tokens to the end, if they are at most `most`; `None` if that takes too long.
@@ -47,7 +47,7 @@ impl Distances {
                         next.push(fork);
                     }
                 }
-                if seen.len() > MOST {
+                if seen.len() > MOST_POSITIONS {
                     return None;
                 }
             }

@@ -55,7 +55,7 @@ pub fn beyond(x: &Exprs, table: &mut SliceExitTable, e: ExprId, set: CharGroups)
     if table.set != set || table.known.len() > KEPT {
         *table = SliceExitTable { set, known: FxHashMap::default() };
     }
-    let most = table.known.len() + MOST;
+    let most = table.known.len() + MOST_EXPRESSIONS;
     let read = SliceExit { x, set, known: &mut table.known, most }.read(e, DEPTH);
     (read.groups, read.run)
 }
@@ -63,7 +63,7 @@ pub fn beyond(x: &Exprs, table: &mut SliceExitTable, e: ExprId, set: CharGroups)
 /// How deep an expression is looked into.
 const DEPTH: u32 = 100;
 /// How many expressions are looked into.
-const MOST: usize = 2_000;
+const MOST_EXPRESSIONS: usize = 2_000;
 /// How many are remembered for the next question.
 const KEPT: usize = 400;
 

@@ -8,7 +8,7 @@
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 
-use crate::index::tables::{DEAD, DenseTables, OUTSIDE};
+use crate::index::tables::{DEAD_ENTRY, DenseTables, OUTSIDE};
 use crate::util::parallel_map::in_order;
 use crate::util::seeded_hash::SeededMap;
 use crate::vocab::Vocabulary;
@@ -50,7 +50,7 @@ impl TokenClasses {
         // is refused everywhere; a class keeps its number for the tokens that a state refuses.
         let mut parents: Vec<u32> = vec![0];
         // For each class the state that made it, and the next state there.
-        let mut made_by: Vec<(u16, u16)> = vec![(DEAD, DEAD)];
+        let mut made_by: Vec<(u16, u16)> = vec![(DEAD_ENTRY, DEAD_ENTRY)];
         let numbers: Vec<u16> = (0..tables.num_states() as u16).collect();
         for chunk in numbers.chunks(CHUNK) {
             let rows = in_order(threads, chunk.len(), |i| walk(tables, vocabulary, chunk[i]));

@@ -110,7 +110,7 @@ fn find(
     names: &AtomicU32,
 ) -> Option<ExitsBelow> {
     /// Rests of tokens that are put into tries.
-    const MOST: usize = 100_000;
+    const MOST_RESTS: usize = 100_000;
     /// Rests that are copied in a microsecond.
     const RESTS_PER_STEP: usize = 16;
     let (scanner, trie) = (&program.scanner, vocabulary.trie());
@@ -142,7 +142,7 @@ fn find(
                 rests.entry((terminal, obligations)).or_default().extend(tokens.iter().map(rest));
             }
         }
-        count <= MOST && !is_over()
+        count <= MOST_RESTS && !is_over()
     };
     let mut states = vec![state; 32];
     for &node in nodes {

@@ -15,7 +15,7 @@ pub fn escapes(going_on: &ByteBits, first: &ByteBits) -> bool {
 }
 
 /// States of automata that are looked at for one terminal.
-const MOST: usize = 20_000;
+const MOST_STATES: usize = 20_000;
 
 fn add(to: &mut ByteBits, more: &ByteBits) {
     to.iter_mut().zip(more).for_each(|(to, more)| *to |= more);
@@ -30,7 +30,7 @@ pub fn is_within(set: &ByteBits, other: &ByteBits) -> bool {
 pub fn states_of(scanner: &Scanner, terminal: u32) -> Option<ReachableStates> {
     let start = scanner.lexeme(terminal)?.start();
     let step = |state: StateId, byte: u8| Some(scanner.step(terminal, state, byte)).filter(|&to| to > CLOSED);
-    ReachableStates::explore(start, scanner.bytes_of_classes(), MOST, step)
+    ReachableStates::explore(start, scanner.bytes_of_classes(), MOST_STATES, step)
 }
 
 /// Which terminals are compared with which, where they compete for texts.
@@ -179,7 +179,7 @@ fn beside(scanner: &Scanner, terminal: u32, other: u32, states: &ReachableStates
                 seen.push((from, to));
             }
         }
-        if seen.len() > MOST {
+        if seen.len() > MOST_STATES {
             return false;
         }
         let Some(end) = end else { continue };

@@ -12,7 +12,7 @@
 use crate::json::rules::RuleId;
 use crate::json::string_escape::EscapeState;
 use crate::json::whitespace::Gap;
-use crate::lexeme::{CLOSED, DEAD, LexemeKind};
+use crate::lexeme::{CLOSED, DEAD_STATE, LexemeKind};
 use crate::pushdown::json::arena::Arena;
 use crate::pushdown::json::frame::{ArrayItem, Frame, FrameId, FrameKind, NONE, Phase, ScalarItem};
 use crate::pushdown::json::literal_trie::{LiteralNode, NO_SET};
@@ -169,7 +169,7 @@ impl<'a> JsonMachine<'a> {
             let l = &program.lexemes[item.lexeme as usize];
             let source = l.state(item.state);
             let state = l.next_from(item.state, source, byte);
-            if state == DEAD {
+            if state == DEAD_STATE {
                 continue;
             }
             if state == CLOSED {

@@ -226,10 +226,10 @@ impl Productive<'_, '_, '_> {
     /// a number may have several spellings, and rules may have values in common.
     fn has_values(&mut self, rules: &[RuleId], wanted: u64) -> Result<bool> {
         /// More than this are not listed.
-        const MOST: u64 = 1 << 12;
+        const MOST_VALUES: u64 = 1 << 12;
         /// No number has more spellings; see the automaton's unique elements.
         const SPELLINGS: u64 = 66;
-        if wanted > MOST {
+        if wanted > MOST_VALUES {
             return Ok(true);
         }
         let limit = self.cx.limits.max_explored_states;

@@ -49,7 +49,7 @@ use crate::vocab::{Trie, Vocabulary};
 use rustc_hash::FxHashMap;
 
 /// Refused.
-const DEAD: u32 = u32::MAX - 1;
+const DEAD_CONFIG: u32 = u32::MAX - 1;
 /// Tokens that lead here are stepped by themselves.
 const ALONE: u32 = u32::MAX - 2;
 /// With so many classes no more are numbered: a class takes a kilobyte.
@@ -266,7 +266,7 @@ impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
             let to = self.step(at, byte);
             let end = trie.end[node as usize];
             let allowed = |&t: &u32| row[t as usize >> 5] >> (t & 31) & 1 == 1;
-            if to == DEAD {
+            if to == DEAD_CONFIG {
                 // No token of these is in the row.
                 node = end;
                 continue;
@@ -390,7 +390,7 @@ impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
         let to = self.frames().step(node, byte);
         if to == NONE {
             self.arena.truncate(&mark);
-            return DEAD;
+            return DEAD_CONFIG;
         }
         self.work += 1;
         self.made += self.words_of(to) / WORDS_A_STEP;

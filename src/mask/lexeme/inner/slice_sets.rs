@@ -121,8 +121,8 @@ impl ByLength {
     /// The tokens of a vocabulary; few have more than `short` bytes.
     pub fn from_vocabulary(vocabulary: &Vocabulary, short: u32) -> Self {
         /// Rows at most.
-        const MOST: u32 = 24;
-        let rows = short.min(MOST);
+        const MOST_ROWS: u32 = 24;
+        let rows = short.min(MOST_ROWS);
         let mut rows = vec![vec![0u32; vocabulary.words()].into_boxed_slice(); rows as usize];
         let (mut long, mut bytes): (Vec<(u32, u32)>, Vec<LongToken>) = Default::default();
         for &t in vocabulary.trie().subtree_tokens(0) {

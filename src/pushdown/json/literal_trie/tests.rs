@@ -5,7 +5,7 @@ use super::*;
 use crate::expr::analysis::saturate_counts::TokenReach;
 use crate::expr::{Exprs, INF};
 use crate::json::whitespace::WhitespaceRule;
-use crate::lexeme::{CLOSED, DEAD, Lexeme};
+use crate::lexeme::{CLOSED, DEAD_STATE, Lexeme};
 use crate::limits::Limits;
 use crate::pushdown::json::program::RuleProgram;
 
@@ -72,7 +72,8 @@ fn a_set_is_its_lexemes_side_by_side() {
             }
             places += 1;
             for byte in 0..=255u8 {
-                let step = |(l, &state): (&Arc<Lexeme>, &u32)| if state <= CLOSED { DEAD } else { l.next(state, byte) };
+                let step =
+                    |(l, &state): (&Arc<Lexeme>, &u32)| if state <= CLOSED { DEAD_STATE } else { l.next(state, byte) };
                 let next: Vec<u32> = program.lexemes.iter().zip(&states).map(step).collect();
                 let closed: Vec<u32> = (0..).zip(&next).filter(|(_, to)| **to == CLOSED).map(|(tag, _)| tag).collect();
                 let alive = next.iter().any(|&to| to > CLOSED);
