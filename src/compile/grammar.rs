@@ -146,7 +146,7 @@ fn check_ends(program: &GrammarProgram, grammar: &Grammar, vocabulary: &Vocabula
          must still follow here"
     );
     let hint = "leave it out of eos_token_ids, or name a token that ends no output";
-    Err(Error::new(ErrorKind::Vocabulary, message).at(place).advise(hint))
+    Err(Error::new(ErrorKind::Vocabulary, message).at(place).with_hint(hint))
 }
 
 /// The pattern that a grammar is, if it is one terminal and nothing else, and where the terminal stands.

@@ -69,8 +69,8 @@ impl Texts {
         match error.kind() {
             ErrorKind::Limit if place.text == 0 => error.clone().moved_to(SourcePlace::Byte(place.at)),
             ErrorKind::Pattern => {
-                let (said, advised) = (self.error(place, error_text(error)), error.clone().advise_of_pattern(""));
-                advised.hint().map_or(said.clone(), |hint| said.advise(hint))
+                let (said, hinted) = (self.error(place, error_text(error)), error.clone().with_pattern_hint(""));
+                hinted.hint().map_or(said.clone(), |hint| said.with_hint(hint))
             }
             ErrorKind::Argument => self.error(place, error_text(error)),
             ErrorKind::Unsupported => self.unsupported(place, error_text(error)),

@@ -213,7 +213,7 @@ impl<'t> Documents<'t> {
                         quoted(&full)
                     ),
                 )
-                .advise("pass it in `documents`")
+                .with_hint("pass it in `documents`")
             })?
         };
         if at.is_ambiguous {

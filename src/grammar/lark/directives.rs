@@ -59,7 +59,7 @@ impl<'a> Parser<'a, '_> {
             let hint = did_you_mean(name, self.imported.grammars.keys().map(String::as_str));
             let message = format!("no grammar is known by the name {name:?}{hint}");
             let e = self.error(place.at, message).coded_about(ErrorCode::UnknownGrammar, name);
-            return Err(e.advise("pass it in `grammars`"));
+            return Err(e.with_hint("pass it in `grammars`"));
         };
         if let Some(&space) = self.imported.spaces.borrow().get(name) {
             return match space {

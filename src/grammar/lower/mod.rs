@@ -170,7 +170,7 @@ impl Lowering<'_> {
             let hint = crate::error::near_name::did_you_mean(&s.start, known.map(|d| d.name.as_str()));
             let message = format!("there is no rule {:?} to start with{hint}", s.start);
             let e = self.tree.texts.error(s.place, message).coded_about(ErrorCode::NoStart, s.start.as_str());
-            return Err(e.advise("name another one as `start`"));
+            return Err(e.with_hint("name another one as `start`"));
         };
         let d = &self.tree.definitions[definition as usize];
         if !d.parameters.is_empty() {

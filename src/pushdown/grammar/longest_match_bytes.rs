@@ -78,7 +78,7 @@ impl Rivals {
         self.pairs += out.len();
         if self.pairs > MOST_PAIRS {
             let limit = Error::limit("pairs of terminals that begin alike", MOST_PAIRS as u64, self.pairs as u64);
-            return Err(limit.advise("join terminals to one, or choose another lexer than the contextual one"));
+            return Err(limit.with_hint("join terminals to one, or choose another lexer than the contextual one"));
         }
         Ok(out)
     }

@@ -116,7 +116,7 @@ impl GrammarProgram {
                 let message = "whether the grammar ever comes to an end takes too long to find out: too many terminals \
                                match the same texts";
                 let hint = "join terminals to one, or choose the lexer any";
-                return Err(Error::new(ErrorKind::Limit, message).advise(hint));
+                return Err(Error::new(ErrorKind::Limit, message).with_hint(hint));
             }
             let rule = &grammar.rules[grammar.start as usize];
             let message = format!(

@@ -210,7 +210,7 @@ impl<'m, 'a> LoweringContext<'m, 'a> {
     pub fn unsupported(&mut self, node: SchemaNodeId, keyword: &'static str, reason: &str) -> Result<()> {
         if self.options.on_unsupported == OnUnsupported::Error {
             let e = Error::new(ErrorKind::Unsupported, format!("{keyword:?} cannot be enforced here: {reason}"))
-                .advise("on_unsupported=\"warn\" leaves it out, and says so in the report");
+                .with_hint("on_unsupported=\"warn\" leaves it out, and says so in the report");
             return Err(self.place(e, node, keyword));
         }
         self.row(node, keyword, Enforcement::Wider, reason);

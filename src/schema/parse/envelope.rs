@@ -51,7 +51,7 @@ pub fn refuse(tape: &Tape<'_>) -> Result<()> {
                  what {path} holds"
             );
             let error = Error::new(ErrorKind::Schema, message).at_pointer(String::new(), way[0]);
-            return Err(if whole.is_empty() { error } else { error.advise(whole) });
+            return Err(if whole.is_empty() { error } else { error.with_hint(whole) });
         }
     }
     Ok(())
