@@ -193,7 +193,7 @@ fn main() -> Fallible<()> {
         false => load_file(path.as_ref(), LoadOptions { eos, size, ..LoadOptions::default() })?,
     };
     let job = Job {
-        tokens: Spellings::of(&vocabulary),
+        tokens: Spellings::from_vocabulary(&vocabulary),
         vocabulary,
         plan: Plan { tokens: number("--tokens", 40)?, every: number("--every", 5)?, probes: 4 },
         seed: number("--seed", 1)? as u64,

@@ -5,11 +5,11 @@
 //! carry the limit and the value that broke it. Nothing in the core panics on input.
 
 mod code;
-mod limit_advice;
+mod limit_remedies;
 mod line_with_caret;
 mod message;
 pub(crate) mod near_name;
-mod pattern_advice;
+mod pattern_hints;
 
 pub(crate) use crate::error::code::ErrorCode;
 pub(crate) use crate::error::message::{at_pointer, counted, quoted};
@@ -129,17 +129,17 @@ impl Error {
     /// Names the field of [`Limits`](crate::Limits) that sets a limit error's limit; the hint names it too. The limit
     /// may be a multiple of the field. Of a limit that masks meet, the hint says too how the source becomes smaller.
     #[must_use]
-    pub fn of(mut self, field: &'static str) -> Self {
+    pub fn set_by(mut self, field: &'static str) -> Self {
         self.0.field = Some(field);
-        let smaller = limit_advice::of(field).filter(|_| limit_advice::is_of_masks(field));
-        let or = smaller.map(|advice| format!("; raise it, or {advice}")).unwrap_or_default();
-        self.advise(format!("Limits.{field} sets it{or}"))
+        let smaller = limit_remedies::for_field(field).filter(|_| limit_remedies::is_of_masks(field));
+        let or = smaller.map(|remedy| format!("; raise it, or {remedy}")).unwrap_or_default();
+        self.with_hint(format!("Limits.{field} sets it{or}"))
     }
 
     /// Adds what a program that calls this library can do about the error, in the library's own names. The error shows
     /// it behind the message; [`message`](Self::message) is without it, and may be shown to who wrote the source.
     #[must_use]
-    pub(crate) fn advise(mut self, hint: impl Into<String>) -> Self {
+    pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.0.hint = Some(hint.into());
         self
     }
@@ -184,7 +184,7 @@ impl Error {
     fn of_budget(message: String, max_tokens: u64, tokens: u64) -> Self {
         let mut e = Error::new(ErrorKind::Budget, message);
         e.0.limit = Some((max_tokens, tokens));
-        e.advise(format!("pass max_tokens={tokens} or more"))
+        e.with_hint(format!("pass max_tokens={tokens} or more"))
     }
 
     /// Adds `place` to the error, unless it already names one.
@@ -214,7 +214,7 @@ impl Error {
     #[must_use]
     pub(crate) fn in_source(self, source: &str) -> Self {
         match self.0.kind {
-            ErrorKind::Pattern if self.0.hint.is_none() => self.advise_of_pattern(source).showing(source),
+            ErrorKind::Pattern if self.0.hint.is_none() => self.with_pattern_hint(source).showing(source),
             ErrorKind::Pattern | ErrorKind::Schema | ErrorKind::Unsupported => self.showing(source),
             _ => self,
         }
@@ -222,13 +222,13 @@ impl Error {
 
     /// The error of a pattern, with what to write instead as its hint: where the message does not say it.
     #[must_use]
-    pub(crate) fn advise_of_pattern(mut self, pattern: &str) -> Self {
+    pub(crate) fn with_pattern_hint(mut self, pattern: &str) -> Self {
         let at = match self.0.place {
             SourcePlace::Offset(at) => at,
             _ => pattern.len(),
         };
         let from = pattern.char_indices().nth(at.saturating_sub(1)).map_or(pattern.len(), |(from, _)| from);
-        self.0.hint = pattern_advice::of(&self.0.message, pattern.chars().nth(at), &pattern[from..]);
+        self.0.hint = pattern_hints::for_message(&self.0.message, pattern.chars().nth(at), &pattern[from..]);
         self
     }
 
@@ -311,12 +311,13 @@ impl Error {
     /// The error for a client that sent the source and does not know this library: message and place, without the hint.
     /// Of a limit it says how a source becomes smaller, because a client cannot raise the limit.
     pub fn client_message(&self) -> String {
-        let advice = self.0.field.and_then(limit_advice::of).map(|advice| format!("; {advice}")).unwrap_or_default();
+        let remedy =
+            self.0.field.and_then(limit_remedies::for_field).map(|remedy| format!("; {remedy}")).unwrap_or_default();
         // As in `Display`: an excerpt shows the place itself.
         match (self.0.message.split_once('\n'), &self.0.place) {
-            (Some((said, excerpt)), _) => format!("{said}{advice}\n{excerpt}"),
-            (None, SourcePlace::Unknown) => format!("{}{advice}", self.0.message),
-            (None, place) => format!("{}{advice} ({place})", self.0.message),
+            (Some((said, excerpt)), _) => format!("{said}{remedy}\n{excerpt}"),
+            (None, SourcePlace::Unknown) => format!("{}{remedy}", self.0.message),
+            (None, place) => format!("{}{remedy} ({place})", self.0.message),
         }
     }
 

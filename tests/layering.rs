@@ -1,5 +1,6 @@
 //! What the compiler does not hold: the direction of imports between folders, circles of files, the core that never
-//! names Python, the width of lines, and unsafe code, which keeps to four files, each time below its argument.
+//! names Python, the width of lines, names that say nothing, and unsafe code, which keeps to four files, each time
+//! below its argument.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -188,7 +189,7 @@ fn branches(text: &str, mut path: Vec<String>, found: &mut Vec<Vec<String>>) -> 
     at
 }
 
-/// The imports that lead to a later folder, each with the rule and the way on.
+/// The imports that lead to a later folder, each with the rule and the remedy.
 fn against_the_order(arrows: &BTreeMap<String, BTreeSet<String>>) -> Vec<String> {
     let folder = |module: &str| module.split('/').next().unwrap_or_default().to_owned();
     let place = |module: &str| FOLDERS.iter().position(|f| *f == folder(module));
@@ -230,7 +231,7 @@ fn folders_name_only_folders_before_them() {
 }
 
 #[test]
-fn an_import_against_the_order_is_told_with_the_way_on() {
+fn an_import_against_the_order_is_told_with_the_remedy() {
     let told = |module: &str, other: &str| {
         let named = BTreeSet::from([other.to_owned()]);
         against_the_order(&BTreeMap::from([(module.to_owned(), named)])).join("\n")
@@ -402,6 +403,24 @@ fn unsafe_code_stands_in_four_files_each_time_with_its_argument() {
         }
     }
     assert!(uses >= 14, "{uses}");
+}
+
+/// Whether a line of code gives a name that says nothing where it is used.
+fn is_empty_name(line: &str) -> bool {
+    let line = line.strip_prefix("pub").map_or(line, |rest| rest.split_once(' ').map_or(rest, |(_, rest)| rest));
+    ["const DEAD:", "const MOST:", "const UNKNOWN:"].iter().any(|name| line.starts_with(name))
+        || ["fn of(", "fn of<"].iter().any(|name| line.contains(name))
+}
+
+#[test]
+fn names_say_something_where_they_are_used() {
+    let mut files = Vec::new();
+    sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut files);
+    let empty: Vec<String> = files.iter().flat_map(|file| code(file)).filter(|line| is_empty_name(line)).collect();
+    let ways =
+        "A function is named by what it makes or reads (new, from_x, find), a constant by what it bounds or marks";
+    assert!(empty.is_empty(), "{ways} (MOST_STATES, DEAD_STATE): {empty:?}");
+    assert!(is_empty_name("pub(super) const MOST: usize = 4;") && is_empty_name("    pub fn of<'a>(text: &'a str)"));
 }
 
 /// What a line says after `FxHashMap<` or `FxHashSet<`, up to the end of the first type.

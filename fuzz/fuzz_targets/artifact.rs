@@ -27,7 +27,7 @@ static VOCABULARY: LazyLock<Arc<Vocabulary>> = LazyLock::new(|| {
 
 static PACKS: LazyLock<[Pack; 2]> = LazyLock::new(|| {
     let index = compile("(ab|12){1,9}x[^c]*", &VOCABULARY).expect("the pattern compiles");
-    let made = IndexPack::of(&index, "(ab|12){1,9}x[^c]*".to_owned(), Some(4_096)).expect("it has tables");
+    let made = IndexPack::from_index(&index, "(ab|12){1,9}x[^c]*".to_owned(), Some(4_096)).expect("it has tables");
     let open = |writer: PackWriter, kind| Pack::from_bytes(&writer.to_bytes(), kind).expect("the pack is sound");
     [open(made.pack(), PackKind::Index), open(vocabulary::pack(&VOCABULARY), PackKind::Vocabulary)]
 });

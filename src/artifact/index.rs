@@ -81,7 +81,7 @@ impl IndexPack {
     ///
     /// # Cost
     /// Nothing for tables that exist; else, on the calling thread, that of a build without parts.
-    pub fn of(index: &Index, recipe: String, make: Option<usize>) -> Result<IndexPack> {
+    pub fn from_index(index: &Index, recipe: String, make: Option<usize>) -> Result<IndexPack> {
         let vocabulary = index.vocabulary();
         let within = |made: Result<DenseTables>| match made {
             Ok(tables) => Ok(Some(tables).filter(|t| t.bytes() <= MAX_TABLE_BYTES)),

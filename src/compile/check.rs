@@ -39,7 +39,7 @@ fn checked(compile: impl FnOnce(&Arc<Vocabulary>) -> Result<Index>) -> Result<In
     let vocabulary = bytes()?;
     let index = compile(&vocabulary);
     if DONE.fetch_add(1, Ordering::Relaxed) % KEPT == KEPT - 1 {
-        VocabTables::of(&vocabulary)?.clear();
+        VocabTables::for_vocabulary(&vocabulary)?.clear();
     }
     index
 }

@@ -93,7 +93,7 @@ impl Index {
             });
         }
         check_terminals(&grammar, limits)?;
-        let tables = VocabTables::of(vocabulary)?;
+        let tables = VocabTables::for_vocabulary(vocabulary)?;
         let (lexemes, may_be_empty) = lexemes_of(&mut grammar, &tables, vocabulary.trie(), limits)?;
         grammar.exprs.check()?;
         let token_sets = grammar.token_sets.iter().map(|set| tokens_of(set, vocabulary)).collect::<Result<Vec<_>>>()?;
@@ -146,7 +146,7 @@ fn check_ends(program: &GrammarProgram, grammar: &Grammar, vocabulary: &Vocabula
          must still follow here"
     );
     let hint = "leave it out of eos_token_ids, or name a token that ends no output";
-    Err(at_token(Error::new(ErrorKind::Vocabulary, message), named).advise(hint))
+    Err(at_token(Error::new(ErrorKind::Vocabulary, message), named).with_hint(hint))
 }
 
 /// An error about special tokens, at their place in the grammar: those that an import brought have none.

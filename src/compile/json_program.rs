@@ -1,5 +1,5 @@
-//! The JSON program of a schema: rules with lexemes from the vocabulary's cache, names as tries, implications as closed
-//! sets.
+//! The JSON program of a schema: rules with lexemes from the vocabulary's cache, names as tries, `dependentRequired` as
+//! closed sets.
 
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -251,7 +251,7 @@ impl ProgramBuilder<'_> {
             words,
             required,
             possible,
-            implied: None,
+            dependent_required: None,
             others,
             min,
             max,
@@ -265,7 +265,7 @@ impl ProgramBuilder<'_> {
     fn object(&mut self, o: &ObjectShape, any_text: ExprId) -> Result<Option<ObjectProgram>> {
         let n = o.properties.len();
         let words = n.div_ceil(64);
-        let NameSets { possible, required, implied } = NameSets::of(o, words);
+        let NameSets { possible, required, dependent_required } = NameSets::from_shape(o, words);
         if required.iter().zip(&possible).any(|(r, p)| r & !p != 0) {
             return Ok(None);
         }
@@ -277,8 +277,8 @@ impl ProgramBuilder<'_> {
         // without end fill every gap; of a few, those that there are may be used up.
         let is_endless =
             |class: &ClassProgram| class.keys.as_ref().is_none_or(|k| k.residual_size(k.start()) == u64::MAX);
-        let cyclic = implied.as_ref().is_some_and(|implied| {
-            (0..n).any(|i| (0..n).any(|j| i != j && bit(&implied[i], j) && bit(&implied[j], i)))
+        let cyclic = dependent_required.as_ref().is_some_and(|dependent_required| {
+            (0..n).any(|i| (0..n).any(|j| i != j && bit(&dependent_required[i], j) && bit(&dependent_required[j], i)))
         });
         if cyclic && (o.min > 0 || o.max.is_some()) && !others.iter().any(is_endless) {
             return Err(Error::new(
@@ -307,7 +307,7 @@ impl ProgramBuilder<'_> {
             words,
             required,
             possible,
-            implied,
+            dependent_required,
             others,
             min: o.min,
             max: o.max.unwrap_or(u64::MAX),
@@ -322,30 +322,30 @@ impl ProgramBuilder<'_> {
 struct NameSets {
     possible: SmallVec<[u64; 2]>,
     required: SmallVec<[u64; 2]>,
-    implied: Option<Vec<Vec<u64>>>,
+    dependent_required: Option<Vec<Vec<u64>>>,
 }
 
 impl NameSets {
-    fn of(o: &ObjectShape, words: usize) -> Self {
+    fn from_shape(o: &ObjectShape, words: usize) -> Self {
         let mut possible: SmallVec<[u64; 2]> = SmallVec::from_elem(0, words);
         let mut required = possible.clone();
         for (i, p) in o.properties.iter().enumerate() {
             possible[i / 64] |= (p.rule.is_some() as u64) << (i % 64);
             required[i / 64] |= (p.required as u64) << (i % 64);
         }
-        let implied = if o.implications.is_empty() { None } else { Some(closure(o, words)) };
-        if let Some(implied) = &implied {
+        let dependent_required = if o.dependent_required.is_empty() { None } else { Some(closure(o, words)) };
+        if let Some(dependent_required) = &dependent_required {
             for i in 0..o.properties.len() {
-                if (0..words).any(|w| implied[i][w] & !possible[w] != 0) {
+                if (0..words).any(|w| dependent_required[i][w] & !possible[w] != 0) {
                     possible[i / 64] &= !(1 << (i % 64));
                 }
             }
             let direct = required.clone();
             for i in (0..o.properties.len()).filter(|&i| bit(&direct, i)) {
-                required.iter_mut().zip(&implied[i]).for_each(|(r, m)| *r |= m);
+                required.iter_mut().zip(&dependent_required[i]).for_each(|(r, m)| *r |= m);
             }
         }
-        NameSets { possible, required, implied }
+        NameSets { possible, required, dependent_required }
     }
 }
 
@@ -364,7 +364,7 @@ fn name_trie(names: &[Arc<str>]) -> Result<Trie> {
 fn closure(o: &ObjectShape, words: usize) -> Vec<Vec<u64>> {
     let n = o.properties.len();
     let mut direct = vec![Vec::new(); n];
-    for &(i, j) in &o.implications {
+    for &(i, j) in &o.dependent_required {
         if let Some(d) = direct.get_mut(i as usize) {
             d.push(j as usize);
         }

@@ -50,7 +50,7 @@ pub const MAX_BLANKS: u16 = 64;
 /// Those of the vocabulary's tables.
 pub fn prepare(vocabulary: &Vocabulary) -> Result<()> {
     crate::index::prepare(vocabulary)?;
-    let tables = VocabTables::of(vocabulary)?;
+    let tables = VocabTables::for_vocabulary(vocabulary)?;
     let (mut exprs, scalars) = standard()?;
     for e in scalars {
         tables.lexeme(&mut exprs, e, LexemeKind::Raw, LexemeRole::Value, &Limits::default())?;
@@ -136,7 +136,7 @@ impl Index {
     fn pattern(pattern: &str, vocabulary: &Arc<Vocabulary>, options: &RegexOptions, limits: &Limits) -> Result<Index> {
         if pattern.len() > limits.max_source_bytes {
             return Err(Error::limit("source bytes", limits.max_source_bytes as u64, pattern.len() as u64)
-                .of("max_source_bytes"));
+                .set_by("max_source_bytes"));
         }
         let mut exprs = Exprs::new(limits.max_expr_nodes);
         let expr = lower_full(&mut exprs, pattern, options, limits)?;
@@ -164,7 +164,7 @@ impl Index {
         let total: usize = choices.iter().map(|c| c.len()).sum();
         if total > limits.max_source_bytes {
             return Err(
-                Error::limit("source bytes", limits.max_source_bytes as u64, total as u64).of("max_source_bytes")
+                Error::limit("source bytes", limits.max_source_bytes as u64, total as u64).set_by("max_source_bytes")
             );
         }
         let mut exprs = Exprs::new(limits.max_expr_nodes);
@@ -183,7 +183,7 @@ impl Index {
         limits: &Limits,
     ) -> Result<Index> {
         exprs.check()?;
-        let tables = VocabTables::of(vocabulary)?;
+        let tables = VocabTables::for_vocabulary(vocabulary)?;
         let lexeme = tables
             .lexeme(exprs, expr, LexemeKind::Raw, LexemeRole::Whole, limits)?
             .ok_or_else(|| Error::new(ErrorKind::Unsatisfiable, "the pattern accepts nothing").at_offset(0))?;
@@ -233,7 +233,7 @@ impl Index {
 
     fn schema(text: &str, vocabulary: &Arc<Vocabulary>, options: &SchemaOptions, limits: &Limits) -> Result<Index> {
         let (model, mut report) = parse_schema(text, options, limits)?;
-        let tables = VocabTables::of(vocabulary)?;
+        let tables = VocabTables::for_vocabulary(vocabulary)?;
         let mut gaps = gaps(options, limits)?;
         let rules = match &tables.spelling {
             None => lower(&model, options, limits, &mut report)?,
@@ -282,7 +282,7 @@ impl Index {
         vocabulary: &Arc<Vocabulary>,
         limits: &Limits,
     ) -> Result<Index> {
-        let tables = VocabTables::of(vocabulary)?;
+        let tables = VocabTables::for_vocabulary(vocabulary)?;
         if let Some(spelling) = &tables.spelling {
             return Err(Error::new(ErrorKind::Vocabulary, spelling.missing()));
         }

@@ -1,9 +1,9 @@
 //! United shapes: which alternatives of a rule's objects are stepped as one.
 //!
 //! Independent conditions multiply: twelve of them are 4,096 shapes of one rule, each of which a guide would carry
-//! along through every key. Where keys come in any order, shapes without witnesses and implications and with equal
-//! bounds differ only in the rules of names and in which of them are needed. Those that agree in their classes of keys
-//! become one shape with a [`ShapeUnion`]. What it holds is about as large as the shapes are together.
+//! along through every key. Where keys come in any order, shapes without witnesses and `dependentRequired` and with
+//! equal bounds differ only in the rules of names and in which of them are needed. Those that agree in their classes of
+//! keys become one shape with a [`ShapeUnion`]. What it holds is about as large as the shapes are together.
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -55,7 +55,7 @@ pub(super) fn unite(objects: &[ObjectShape], exprs: &mut Exprs, any_text: ExprId
     let mut groups: Vec<Vec<usize>> = Vec::new();
     let mut known: SeededMap<(u64, u64, SmallVec<[ExprId; 2]>), usize> = SeededMap::default();
     for (i, o) in objects.iter().enumerate() {
-        let free = o.witnesses == 0 && o.implications.is_empty();
+        let free = o.witnesses == 0 && o.dependent_required.is_empty();
         // With a class that has no end there are always enough members.
         if !free || (o.min > 0 && o.others.is_empty()) {
             continue;

@@ -62,7 +62,7 @@ fn impossible_part(
     if pattern.len() > MOST_BYTES {
         return None;
     }
-    let parts = Assertions::of(pattern, options, limits).ok()?;
+    let parts = Assertions::find(pattern, options, limits).ok()?;
     if parts.count() > MOST_PARTS {
         return None;
     }

@@ -6,7 +6,7 @@
 
 use smallvec::SmallVec;
 
-use crate::lexeme::{CLOSED, DEAD, Lexeme, LexemeKind, LexemeState, StateId};
+use crate::lexeme::{CLOSED, DEAD_STATE, Lexeme, LexemeKind, LexemeState, StateId};
 use crate::pushdown::json::arena::Arena;
 use crate::pushdown::json::frame::{Frame, FrameKind};
 use crate::pushdown::json::literal_trie::NO_SET;
@@ -46,7 +46,7 @@ pub struct ByteReaders<'a> {
 
 impl<'a> ByteReaders<'a> {
     /// The lexemes that read at frame `n`; `None` where more than the lexemes decides what a byte does.
-    pub fn of(program: &'a Program, arena: &Arena, n: &Frame) -> Option<Self> {
+    pub fn find(program: &'a Program, arena: &Arena, n: &Frame) -> Option<Self> {
         let range = n.start as usize..(n.start + n.len) as usize;
         let reader = |lexeme: u32, at: Option<StateId>| {
             let lexeme = &*program.lexemes[lexeme as usize];
@@ -83,7 +83,7 @@ impl<'a> ByteReaders<'a> {
                 self.reads.truncate(known);
                 return ReadWay::Stepped;
             }
-            live |= to != DEAD && to != CLOSED;
+            live |= to != DEAD_STATE && to != CLOSED;
             begins |= !self.value && r.lexeme.kind() != LexemeKind::Raw && r.lexeme.starts_char(r.from, byte);
             self.reads.push(to);
         }

@@ -9,7 +9,7 @@
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-use crate::dfa::DEAD;
+use crate::dfa::NO_SUCCESSOR;
 use crate::dfa::byte_readers::{ByteReaders, ReadWay};
 use crate::error::{Error, Result};
 use crate::json::string_escape::EscapeState;
@@ -254,7 +254,7 @@ impl<'a> Explorer<'a> {
         }
     }
 
-    /// Adds to `out` for each class the configuration after its bytes, or [`DEAD`].
+    /// Adds to `out` for each class the configuration after its bytes, or [`NO_SUCCESSOR`].
     ///
     /// # Errors
     /// Those of [`step`](Self::step).
@@ -263,7 +263,7 @@ impl<'a> Explorer<'a> {
         let mut readers = match self.source {
             ConfigSource::Lexeme(_) => None,
             ConfigSource::Program(program) => {
-                ByteReaders::of(program, &self.arena, &self.arena.nodes[self.top(id) as usize])
+                ByteReaders::find(program, &self.arena, &self.arena.nodes[self.top(id) as usize])
             }
         };
         let from = out.len();
@@ -278,14 +278,14 @@ impl<'a> Explorer<'a> {
             let byte = self.classes.first[class];
             let way = readers.as_mut().map_or(ReadWay::Stepped, |readers| readers.read(byte));
             out.push(match (way, &mut readers) {
-                (ReadWay::Refused, _) => DEAD,
+                (ReadWay::Refused, _) => NO_SUCCESSOR,
                 (ReadWay::Known(to), _) => to,
                 (ReadWay::New, Some(readers)) => {
-                    let to = self.step(id, byte)?.unwrap_or(DEAD);
+                    let to = self.step(id, byte)?.unwrap_or(NO_SUCCESSOR);
                     readers.led(to);
                     to
                 }
-                _ => self.step(id, byte)?.unwrap_or(DEAD),
+                _ => self.step(id, byte)?.unwrap_or(NO_SUCCESSOR),
             });
         }
         Ok(())
@@ -369,12 +369,14 @@ impl<'a> Explorer<'a> {
             }
         };
         if self.at.len() > self.max_states {
-            return Err(Error::limit("flat states", self.max_states as u64, self.at.len() as u64).of("max_flat_states"));
+            return Err(
+                Error::limit("flat states", self.max_states as u64, self.at.len() as u64).set_by("max_flat_states")
+            );
         }
         for (bytes, each) in [(self.kept, KEPT), (self.looked_at, LOOKED_AT)] {
             let most = self.max_states.saturating_mul(each);
             if bytes > most {
-                return Err(Error::limit("bytes of flat states", most as u64, bytes as u64).of("max_flat_states"));
+                return Err(Error::limit("bytes of flat states", most as u64, bytes as u64).set_by("max_flat_states"));
             }
         }
         // One step takes far less than what the steps of a question are counted in.

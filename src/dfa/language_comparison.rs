@@ -63,7 +63,7 @@ pub fn witness(
         }
         if pairs.len() > max_states {
             return Err(
-                Error::limit("pairs of flat states", max_states as u64, pairs.len() as u64).of("max_flat_states")
+                Error::limit("pairs of flat states", max_states as u64, pairs.len() as u64).set_by("max_flat_states")
             );
         }
         checkpoint()?;

@@ -1,6 +1,6 @@
 //! How many members a flat automaton has, exactly.
 
-use crate::dfa::{DEAD, FlatDfa};
+use crate::dfa::{FlatDfa, NO_SUCCESSOR};
 use crate::error::{Error, Result};
 use crate::util::cancel::checkpoint;
 
@@ -53,7 +53,7 @@ impl FlatDfa {
                 }
                 Some(&to) => {
                     stack.push((s, class + 1));
-                    if to == DEAD {
+                    if to == NO_SUCCESSOR {
                         continue;
                     }
                     match open[to as usize] {
@@ -80,13 +80,13 @@ impl FlatDfa {
         let sizes = self.classes.sizes();
         // How many successions are still to be counted: a number that nobody needs any more is let go.
         let mut wanted = vec![0u32; self.len()];
-        self.next.iter().filter(|&&to| to != DEAD).for_each(|&to| wanted[to as usize] += 1);
+        self.next.iter().filter(|&&to| to != NO_SUCCESSOR).for_each(|&to| wanted[to as usize] += 1);
         let mut counts = vec![Natural::default(); self.len()];
         let mut digits = 0usize;
         let mut last = Natural::default();
         for s in order {
             let mut n = Natural::from(u32::from(self.accepting[s as usize]));
-            for (&to, &factor) in self.row(s).iter().zip(&sizes).filter(|(to, _)| **to != DEAD) {
+            for (&to, &factor) in self.row(s).iter().zip(&sizes).filter(|(to, _)| **to != NO_SUCCESSOR) {
                 let to = to as usize;
                 digits = digits.saturating_add(counts[to].0.len());
                 n.add_multiple(&counts[to], factor);

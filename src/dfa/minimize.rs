@@ -5,7 +5,7 @@
 //! missing. The missing successor is no state and never tried: states that agree on all other blocks agree on it.
 
 use crate::dfa::explore::ByteClasses;
-use crate::dfa::{DEAD, FlatDfa};
+use crate::dfa::{FlatDfa, NO_SUCCESSOR};
 use crate::error::Result;
 use crate::util::cancel::checkpoint_after;
 
@@ -21,7 +21,7 @@ pub fn minimize(flat: &FlatDfa) -> Result<(FlatDfa, Vec<u32>)> {
     let block = blocks(flat)?;
     let width = flat.classes.len();
     // One representative per block, in breadth-first order, and the number of each block.
-    let mut number = vec![DEAD; flat.len()];
+    let mut number = vec![NO_SUCCESSOR; flat.len()];
     let mut order = vec![0u32];
     number[block[0] as usize] = 0;
     let mut next = Vec::with_capacity(flat.next.len());
@@ -31,9 +31,9 @@ pub fn minimize(flat: &FlatDfa) -> Result<(FlatDfa, Vec<u32>)> {
         let s = order[i];
         accepting.push(flat.accepting[s as usize]);
         next.extend(flat.row(s).iter().map(|&to| {
-            let Some(&block) = block.get(to as usize) else { return DEAD };
+            let Some(&block) = block.get(to as usize) else { return NO_SUCCESSOR };
             let id = &mut number[block as usize];
-            if *id == DEAD {
+            if *id == NO_SUCCESSOR {
                 *id = order.len() as u32;
                 order.push(to);
             }
@@ -76,7 +76,7 @@ fn blocks(flat: &FlatDfa) -> Result<Vec<u32>> {
     let (n, width) = (flat.len(), flat.classes.len());
     let mut edges: Vec<(u8, u32, u32)> = Vec::with_capacity(flat.next.len() / 4);
     for (row, s) in flat.next.chunks(width).zip(0..) {
-        let there = row.iter().enumerate().filter(|(_, to)| **to != DEAD);
+        let there = row.iter().enumerate().filter(|(_, to)| **to != NO_SUCCESSOR);
         edges.extend(there.map(|(class, &to)| (class as u8, s, to)));
     }
     // Predecessors with the class that leads from each: `from[start[t]..start[t + 1]]`.

@@ -22,7 +22,7 @@ use crate::dfa::explore::{ByteClasses, ConfigSource, Explorer};
 use crate::error::{Error, Result};
 
 /// No successor.
-pub const DEAD: u32 = u32::MAX;
+pub const NO_SUCCESSOR: u32 = u32::MAX;
 
 /// Transitions of the explored automaton, missing ones included, for each state that the limit allows, and how many
 /// there may be at least. One takes about 25 bytes while states are merged.
@@ -34,7 +34,7 @@ const LEAST_TRANSITIONS: usize = 1 << 22;
 pub struct FlatDfa {
     /// The classes; no two of a minimal automaton act alike.
     pub classes: ByteClasses,
-    /// `next[s * classes.len() + c]` is the successor of `s` under class `c`, or [`DEAD`]. The start is 0.
+    /// `next[s * classes.len() + c]` is the successor of `s` under class `c`, or [`NO_SUCCESSOR`]. The start is 0.
     pub next: Vec<u32>,
     /// Whether the output may end in a state.
     pub accepting: Vec<bool>,
@@ -84,7 +84,7 @@ impl FlatDfa {
             }
             if next.len() > most {
                 let all = next.len() as u64;
-                return Err(Error::limit("transitions of flat states", most as u64, all).of("max_flat_states"));
+                return Err(Error::limit("transitions of flat states", most as u64, all).set_by("max_flat_states"));
             }
             id += 1;
         }
@@ -103,7 +103,7 @@ impl FlatDfa {
         &self.next[state as usize * width..][..width]
     }
 
-    /// The successor of a state under a byte, or [`DEAD`].
+    /// The successor of a state under a byte, or [`NO_SUCCESSOR`].
     #[inline]
     pub fn step(&self, state: u32, byte: u8) -> u32 {
         self.next[state as usize * self.classes.len() + self.classes.of[byte as usize] as usize]
@@ -114,7 +114,7 @@ impl FlatDfa {
         let mut out: Vec<(u32, Vec<(u8, u8)>)> = Vec::new();
         for b in 0..=255u8 {
             let to = self.step(state, b);
-            if to == DEAD {
+            if to == NO_SUCCESSOR {
                 continue;
             }
             let i = match out.binary_search_by_key(&to, |e| e.0) {
@@ -138,7 +138,7 @@ impl FlatDfa {
         (0..self.len() as u32)
             .map(|s| {
                 all.clear();
-                all.extend(self.row(s).iter().filter(|&&t| t != DEAD));
+                all.extend(self.row(s).iter().filter(|&&t| t != NO_SUCCESSOR));
                 all.sort_unstable();
                 all.dedup();
                 all.len()

@@ -1,4 +1,4 @@
-//! Fixed words for single faults, by which the Python layers offer a way on. Nothing decides by a message's wording.
+//! Fixed words for single faults, by which the Python layers find a remedy. Nothing decides by a message's wording.
 
 /// Which fault an error is, where a caller does something about it that its kind and its place don't tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

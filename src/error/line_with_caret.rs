@@ -56,24 +56,24 @@ fn shown(c: char) -> char {
 mod tests {
     use super::*;
 
-    fn of(source: &str, at: usize) -> (usize, usize, String) {
+    fn excerpt(source: &str, at: usize) -> (usize, usize, String) {
         let found = SourceExcerpt::of_char(source, at);
         (found.line, found.column, found.text)
     }
 
     #[test]
     fn the_caret_stands_under_the_character() {
-        assert_eq!(of("a(b", 1), (1, 2, "a(b\n ^".to_owned()));
-        assert_eq!(of("é\nü(b\nc", 3), (2, 2, "ü(b\n ^".to_owned()));
-        assert_eq!(of("", 0), (1, 1, "\n^".to_owned()));
-        assert_eq!(of("ab", 9), (1, 3, "ab\n  ^".to_owned()));
-        assert_eq!(of("a\tb", 2), (1, 3, "a b\n  ^".to_owned()));
+        assert_eq!(excerpt("a(b", 1), (1, 2, "a(b\n ^".to_owned()));
+        assert_eq!(excerpt("é\nü(b\nc", 3), (2, 2, "ü(b\n ^".to_owned()));
+        assert_eq!(excerpt("", 0), (1, 1, "\n^".to_owned()));
+        assert_eq!(excerpt("ab", 9), (1, 3, "ab\n  ^".to_owned()));
+        assert_eq!(excerpt("a\tb", 2), (1, 3, "a b\n  ^".to_owned()));
     }
 
     #[test]
     fn long_lines_are_cut_around_the_place() {
         let long = "x".repeat(500) + "(" + &"y".repeat(500);
-        let (line, column, text) = of(&long, 500);
+        let (line, column, text) = excerpt(&long, 500);
         assert_eq!((line, column), (1, 501));
         let (shown, caret) = text.split_once('\n').expect("two lines");
         assert!(shown.starts_with("...x") && shown.ends_with("y...") && shown.len() < 90);

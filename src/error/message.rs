@@ -4,16 +4,16 @@
 //! them, and what is long is cut.
 
 /// Characters of a message at most; what is longer is cut in the middle, for it says what is wrong at its end.
-const MOST: usize = 1_000;
+const MOST_CHARS: usize = 1_000;
 /// Characters of a name, a value or a pointer that is quoted.
 const MOST_QUOTED: usize = 128;
 
 /// A message without control characters but line ends, cut in the middle where it is too long.
 pub(super) fn fitted(message: String) -> String {
-    if message.len() <= MOST && !message.chars().any(|c| c != '\n' && is_control(c)) {
+    if message.len() <= MOST_CHARS && !message.chars().any(|c| c != '\n' && is_control(c)) {
         return message;
     }
-    escaped(&cut(&message, MOST), |c| c != '\n')
+    escaped(&cut(&message, MOST_CHARS), |c| c != '\n')
 }
 
 /// So many of something, in the singular where it is one.

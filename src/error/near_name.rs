@@ -10,10 +10,10 @@ pub(crate) fn did_you_mean<'a>(name: &str, known: impl Iterator<Item = &'a str>)
 /// The name of `known` that is most like `name`.
 pub(crate) fn near_name<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     /// Names that are compared.
-    const MOST: usize = 10_000;
+    const MOST_NAMES: usize = 10_000;
     let allowed = name.chars().count().div_ceil(3).min(3);
     known
-        .take(MOST)
+        .take(MOST_NAMES)
         .filter(|k| k.len().abs_diff(name.len()) <= 4 * allowed)
         .map(|k| (distance(name, k), k))
         .filter(|(d, k)| *d <= allowed && *k != name)

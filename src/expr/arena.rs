@@ -224,7 +224,7 @@ impl Exprs {
                 self.max_nodes as u64,
                 self.max_nodes as u64 + 1,
             )
-            .of("max_expr_nodes"));
+            .set_by("max_expr_nodes"));
         }
         checkpoint()
     }

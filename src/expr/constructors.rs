@@ -230,14 +230,15 @@ impl Exprs {
     /// derivatives of counts within counts small that something optional stands between, like `(\w{1,64}\s?){1,64}`.
     fn drop_included(&self, v: &mut Operands) {
         /// Alternatives of one body that are compared with each other, and repetitions in each.
-        const MOST: (usize, u32) = (8, 6);
+        const MOST_COMPARED: (usize, u32) = (8, 6);
         let mut reps: SmallVec<[CountedOperand; 8]> = v.iter().filter_map(|&e| self.counted(e)).collect();
         reps.sort_unstable();
         let mut gone: SmallVec<[ExprId; 8]> = SmallVec::new();
-        for alike in reps.chunk_by(|a, b| a.0 == b.0).filter(|alike| (2..=MOST.0).contains(&alike.len())) {
+        for alike in reps.chunk_by(|a, b| a.0 == b.0).filter(|alike| (2..=MOST_COMPARED.0).contains(&alike.len())) {
             // Alternatives differ, so that no two include each other by their structure.
-            let is_included =
-                |small: ExprId| alike.iter().any(|&(.., big)| big != small && self.includes(big, small, MOST.1));
+            let is_included = |small: ExprId| {
+                alike.iter().any(|&(.., big)| big != small && self.includes(big, small, MOST_COMPARED.1))
+            };
             gone.extend(alike.iter().map(|&(.., small)| small).filter(|&small| is_included(small)));
         }
         if !gone.is_empty() {

@@ -19,7 +19,7 @@ struct NodePlaces<'n> {
 }
 
 impl<'n> NodePlaces<'n> {
-    fn of(nodes: &'n [ExprId]) -> Self {
+    fn new(nodes: &'n [ExprId]) -> Self {
         let first = nodes.first().map_or(0, |e| e.0);
         let span = nodes.last().map_or(0, |e| (e.0 - first) as usize + 1);
         let mut table = Vec::new();
@@ -117,7 +117,7 @@ impl Exprs {
             return self.import_first(from, e, &nodes);
         }
         self.reserve(nodes.len());
-        let places = NodePlaces::of(&nodes);
+        let places = NodePlaces::new(&nodes);
         // What each has become.
         let mut map = vec![None; nodes.len()];
         let set = |map: &mut Vec<Option<ExprId>>, old: ExprId, new: ExprId| {
@@ -186,7 +186,7 @@ impl Exprs {
     fn import_first(&mut self, from: &Exprs, e: ExprId, nodes: &[ExprId]) -> ExprId {
         let shared = self.below();
         self.reserve(nodes.len());
-        let places = NodePlaces::of(nodes);
+        let places = NodePlaces::new(nodes);
         let at = |i: &ExprId| match places.get(*i) {
             Some(n) if i.0 >= shared => ExprId(shared + n),
             _ => *i,
@@ -219,7 +219,7 @@ impl Exprs {
         out.extend([base as u32, (base >> 32) as u32]);
         let nodes = self.reachable_own(e);
         // The end of the list is `e` unless `e` is a name; say which node it is.
-        let at = NodePlaces::of(&nodes);
+        let at = NodePlaces::new(&nodes);
         let below = self.below();
         let id = |e: &ExprId| if e.0 < below { e.0 | BASE } else { at.get(*e).unwrap_or(u32::MAX) };
         out.push(id(&e));

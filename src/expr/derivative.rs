@@ -387,9 +387,8 @@ impl Exprs {
                 work.push(i as u32);
             }
             if order.len() > max_states {
-                return Err(
-                    Error::limit("explored states", max_states as u64, order.len() as u64).of("max_explored_states")
-                );
+                return Err(Error::limit("explored states", max_states as u64, order.len() as u64)
+                    .set_by("max_explored_states"));
             }
             self.check()?;
             i += 1;

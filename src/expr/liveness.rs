@@ -294,7 +294,7 @@ impl Products {
             live.push(alive);
             if *spent + order.len() > limit {
                 return Err(Error::limit("explored states", limit as u64, (*spent + order.len()) as u64)
-                    .of("max_explored_states"));
+                    .set_by("max_explored_states"));
             }
             x.check()?;
             at += 1;
@@ -407,7 +407,7 @@ impl Exprs {
         let looked = products.start.len() as u64;
         self.products = products;
         found?.ok_or_else(|| {
-            Error::limit("explored states", limit as u64, looked.max(limit as u64 + 1)).of("max_explored_states")
+            Error::limit("explored states", limit as u64, looked.max(limit as u64 + 1)).set_by("max_explored_states")
         })
     }
 

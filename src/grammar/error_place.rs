@@ -51,7 +51,7 @@ impl Texts {
     fn error_of(&self, kind: ErrorKind, place: TextPlace, message: impl AsRef<str>) -> Error {
         let (name, text) = self.texts.get(place.text as usize).map_or(("", ""), |t| (&t.0, &t.1));
         let inside = if name.is_empty() { String::new() } else { format!("in {name:?}, ") };
-        let excerpt = Excerpt::of(text, place.at);
+        let excerpt = Excerpt::around(text, place.at);
         let message = format!(
             "{inside}line {}, column {}: {}\n{}",
             excerpt.line,
@@ -69,8 +69,8 @@ impl Texts {
         match error.kind() {
             ErrorKind::Limit if place.text == 0 => error.clone().moved_to(SourcePlace::Byte(place.at)),
             ErrorKind::Pattern => {
-                let (said, advised) = (self.error(place, error_text(error)), error.clone().advise_of_pattern(""));
-                advised.hint().map_or(said.clone(), |hint| said.advise(hint))
+                let (said, hinted) = (self.error(place, error_text(error)), error.clone().with_pattern_hint(""));
+                hinted.hint().map_or(said.clone(), |hint| said.with_hint(hint))
             }
             ErrorKind::Argument => self.error(place, error_text(error)),
             ErrorKind::Unsupported => self.unsupported(place, error_text(error)),
@@ -92,7 +92,7 @@ pub(crate) fn shown_in(error: Error, text: &str) -> Error {
     if error.message().contains('\n') {
         return error;
     }
-    let excerpt = Excerpt::of(text, at);
+    let excerpt = Excerpt::around(text, at);
     let message = format!("line {}, column {}: {}\n{}", excerpt.line, excerpt.column, error.message(), excerpt.shown());
     error.saying(message)
 }
@@ -115,7 +115,7 @@ struct Excerpt<'a> {
 }
 
 impl<'a> Excerpt<'a> {
-    fn of(text: &'a str, at: usize) -> Self {
+    fn around(text: &'a str, at: usize) -> Self {
         let mut at = at.min(text.len());
         while !text.is_char_boundary(at) {
             at -= 1;

@@ -84,7 +84,7 @@ pub fn parse(text: &str, options: &GrammarOptions, limits: &Limits) -> Result<Gr
         + options.grammars.values().map(String::len).sum::<usize>();
     if bytes > limits.max_source_bytes {
         return Err(
-            Error::limit("bytes of a grammar", limits.max_source_bytes as u64, bytes as u64).of("max_source_bytes")
+            Error::limit("bytes of a grammar", limits.max_source_bytes as u64, bytes as u64).set_by("max_source_bytes")
         );
     }
     let options = options.spelled_out();

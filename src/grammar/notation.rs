@@ -11,7 +11,7 @@ pub(super) fn named(e: Error, text: &str, syntax: Syntax) -> Error {
     if is_file_name(text) {
         return e
             .saying(format!("{text:?} looks like the name of a file, and is no grammar"))
-            .advise(format!("pass what it holds, pathlib.Path({text:?}).read_text()"));
+            .with_hint(format!("pass what it holds, pathlib.Path({text:?}).read_text()"));
     }
     let first = text.lines().find_map(defined_by);
     let (said, hint, meant) = match (first, syntax) {
@@ -39,7 +39,7 @@ pub(super) fn named(e: Error, text: &str, syntax: Syntax) -> Error {
         true => format!("{place}{said}\n{excerpt}").trim_end_matches('\n').to_owned(),
         false => format!("{place}{said}; {detail}"),
     };
-    let e = e.saying(message).advise(hint);
+    let e = e.saying(message).with_hint(hint);
     match meant {
         Some(syntax) => e.coded_about(ErrorCode::OtherNotation, syntax),
         None => e,

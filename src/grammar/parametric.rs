@@ -23,7 +23,7 @@ impl Bits {
         u64::MAX >> (64 - (self.to - self.from))
     }
 
-    fn of(self, number: u64) -> u64 {
+    fn read(self, number: u64) -> u64 {
         number >> self.from & self.ones()
     }
 }
@@ -57,9 +57,9 @@ impl Step {
             Step::Set(value) => value,
             Step::And(bits) => number & bits,
             Step::Or(bits) => number | bits,
-            Step::Increase(bits) if bits.of(number) == bits.ones() => number,
+            Step::Increase(bits) if bits.read(number) == bits.ones() => number,
             Step::Increase(bits) => number + (1 << bits.from),
-            Step::Decrease(bits) if bits.of(number) == 0 => number,
+            Step::Decrease(bits) if bits.read(number) == 0 => number,
             Step::Decrease(bits) => number - (1 << bits.from),
         })
     }
@@ -116,8 +116,8 @@ impl Condition {
     pub fn holds(&self, number: u64) -> bool {
         match self {
             Condition::True => true,
-            Condition::Compare { bits, is, with } => is.holds(bits.of(number).cmp(with)),
-            Condition::Count { bits, is, with } => is.holds(u64::from(bits.of(number).count_ones()).cmp(with)),
+            Condition::Compare { bits, is, with } => is.holds(bits.read(number).cmp(with)),
+            Condition::Count { bits, is, with } => is.holds(u64::from(bits.read(number).count_ones()).cmp(with)),
             Condition::And(both) => both.0.holds(number) && both.1.holds(number),
             Condition::Or(both) => both.0.holds(number) || both.1.holds(number),
             Condition::Not(one) => !one.holds(number),

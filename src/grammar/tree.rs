@@ -299,7 +299,7 @@ impl Tree {
 pub(crate) fn check_depth(depth: usize, limits: &Limits, place: TextPlace) -> Result<()> {
     let most = limits.max_depth.min(DEEPEST);
     if depth > most {
-        let error = Error::limit("nesting of a grammar", most as u64, depth as u64).of("max_depth");
+        let error = Error::limit("nesting of a grammar", most as u64, depth as u64).set_by("max_depth");
         return Err(if place.text == 0 { error.at(SourcePlace::Byte(place.at)) } else { error });
     }
     Ok(())

@@ -339,7 +339,7 @@ impl Guide {
             )
         } else if bytes > limits.max_scanner_bytes {
             Error::limit("bytes of the states of a grammar", limits.max_scanner_bytes as u64, bytes as u64)
-                .of("max_scanner_bytes")
+                .set_by("max_scanner_bytes")
         } else {
             return (Some(answer), steps);
         };
@@ -358,5 +358,5 @@ impl Guide {
 
 /// What is told where the masks of a guide have taken more steps than they may.
 fn too_much_work(what: &str, most: usize, spent: usize) -> Error {
-    Error::limit(what, most as u64, spent as u64).of("max_mask_steps")
+    Error::limit(what, most as u64, spent as u64).set_by("max_mask_steps")
 }

@@ -11,7 +11,7 @@
 use crate::error::{Error, ErrorKind};
 use crate::guide::Guide;
 use crate::guide::position::{Loss, Position, TableStep};
-use crate::index::tables::{DEAD, DenseTables, OUTSIDE};
+use crate::index::tables::{DEAD_ENTRY, DenseTables, OUTSIDE};
 use crate::util::cancel::uninterruptible;
 use crate::util::work_meter::has_given_up;
 
@@ -51,7 +51,7 @@ impl Guide {
     pub(super) fn next_on_tables(&self, bytes: &[u8]) -> TableStep {
         match self.on_tables().map(|(tables, state)| tables.advance(state, bytes)) {
             None | Some(OUTSIDE) => TableStep::Elsewhere,
-            Some(DEAD) => TableStep::Refused,
+            Some(DEAD_ENTRY) => TableStep::Refused,
             Some(to) => TableStep::State(to),
         }
     }

@@ -12,7 +12,7 @@ use rustc_hash::FxHashSet;
 use crate::dfa::explore::ConfigSource;
 use crate::dfa::language_comparison::QueryGoal;
 use crate::dfa::language_size::Natural;
-use crate::dfa::{DEAD, FlatDfa, language_comparison, language_members};
+use crate::dfa::{FlatDfa, NO_SUCCESSOR, language_comparison, language_members};
 use crate::error::{Error, ErrorCode, ErrorKind, Result};
 use crate::index::{Index, IndexEngine};
 use crate::lexeme::{CLOSED, Lexeme, StateId};
@@ -70,7 +70,7 @@ fn is_spelled(lexeme: &Lexeme, tables: &VocabTables, trie: &Trie, max_flat_state
             }
         }
         if met.len() > max_flat_states {
-            return Err(Error::limit("flat states", max_flat_states as u64, met.len() as u64).of("max_flat_states"));
+            return Err(Error::limit("flat states", max_flat_states as u64, met.len() as u64).set_by("max_flat_states"));
         }
         checkpoint()?;
     }
@@ -88,7 +88,7 @@ fn bounded<T>(max_flat_states: usize, answer: impl FnOnce() -> Result<T>) -> Res
     limited(max_flat_states.saturating_mul(STEPS).max(LEAST_STEPS), answer).map_err(|error| {
         match (error.limit_field(), error.limit_values()) {
             (Some("max_compile_steps"), Some((most, spent))) => {
-                Error::limit("steps of a question about the language", most, spent).of("max_flat_states")
+                Error::limit("steps of a question about the language", most, spent).set_by("max_flat_states")
             }
             _ => error,
         }
@@ -150,7 +150,7 @@ impl Index {
     fn built_flat(&self) -> Option<FlatDfa> {
         let flat = crate::index::tables::flat(self.built()?)?;
         let states = 0..flat.len() as u32;
-        let is_used = |byte: u8| states.clone().any(|s| flat.step(s, byte) != DEAD);
+        let is_used = |byte: u8| states.clone().any(|s| flat.step(s, byte) != NO_SUCCESSOR);
         let trie = self.vocabulary().trie();
         (0..=255).all(|byte| is_single(trie, byte) || !is_used(byte)).then_some(flat)
     }

@@ -125,7 +125,7 @@ impl WeakIndex {
 
 /// Builds what all indexes over a vocabulary share, so that the first of them need not; see [`VocabTables`].
 pub fn prepare(vocabulary: &Vocabulary) -> crate::error::Result<()> {
-    VocabTables::of(vocabulary)?.warm(vocabulary);
+    VocabTables::for_vocabulary(vocabulary)?.warm(vocabulary);
     Ok(())
 }
 

@@ -32,7 +32,7 @@ struct YoungerCopies {
 }
 
 impl YoungerCopies {
-    fn of(&mut self, l: &Arc<Lexeme>) -> Option<Arc<Lexeme>> {
+    fn copy(&mut self, l: &Arc<Lexeme>) -> Option<Arc<Lexeme>> {
         if !self.beyond.map_or_else(|| l.can_be_copied(), |bytes| l.is_full(bytes)) {
             return None;
         }
@@ -43,7 +43,7 @@ impl YoungerCopies {
     }
 
     fn masked(&mut self, l: &Arc<MaskedLexeme>) -> Arc<MaskedLexeme> {
-        self.of(&l.lexeme).map_or_else(|| l.clone(), |copy| Arc::new(l.over(copy)))
+        self.copy(&l.lexeme).map_or_else(|| l.clone(), |copy| Arc::new(l.over(copy)))
     }
 }
 
@@ -101,7 +101,7 @@ impl Index {
                     root: program.root,
                 };
                 for keys in program.objects.iter_mut().flat_map(|o| &mut o.others).filter_map(|c| c.keys.as_mut()) {
-                    if let Some(copy) = copies.of(keys) {
+                    if let Some(copy) = copies.copy(keys) {
                         *keys = copy;
                     }
                 }

@@ -100,7 +100,7 @@ impl Graph<'_> {
                 }
             }
             if self.order.len() > max_states {
-                return Err(exceeded("states", max_states, self.order.len()).of("max_token_states"));
+                return Err(exceeded("states", max_states, self.order.len()).set_by("max_token_states"));
             }
             checkpoint()?;
             at += 1;
@@ -116,7 +116,7 @@ impl Graph<'_> {
     fn check_steps(&self) -> Result<()> {
         poll()?;
         if self.steps > self.max_steps {
-            return Err(exceeded("steps", self.max_steps, self.steps).of("max_token_steps"));
+            return Err(exceeded("steps", self.max_steps, self.steps).set_by("max_token_steps"));
         }
         Ok(())
     }

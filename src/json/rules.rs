@@ -131,7 +131,7 @@ pub struct ObjectShape {
     /// Most members.
     pub max: Option<u64>,
     /// `(i, j)`: where property `i` is present, property `j` is required. Indices into `properties`.
-    pub implications: Vec<(u32, u32)>,
+    pub dependent_required: Vec<(u32, u32)>,
     /// Bit `i`: some member is a witness `i` (a bit of [`KeyClass::matches`]). The bits are the lowest ones, at most
     /// [`MAX_WITNESSES`] of them.
     pub witnesses: u32,

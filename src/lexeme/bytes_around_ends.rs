@@ -39,7 +39,7 @@ impl Lexeme {
 
     fn find_bytes_around_ends(&self, border: Option<u8>) -> BytesAroundEnds {
         /// States that are looked at.
-        const MOST: usize = 256;
+        const MOST_STATES: usize = 256;
         let accepts = |state: StateId| match border {
             _ if state <= CLOSED => false,
             Some(border) => self.next(state, border) > CLOSED,
@@ -63,7 +63,7 @@ impl Lexeme {
                 out.before[bytes.clone()].iter_mut().for_each(|before| *before |= is_end);
                 out.behind[bytes].iter_mut().for_each(|behind| *behind |= ends && !is_end);
                 if to > CLOSED && !states.contains(&to) {
-                    if states.len() == MOST {
+                    if states.len() == MOST_STATES {
                         return BytesAroundEnds { before: [true; 256], behind: [true; 256] };
                     }
                     states.push(to);

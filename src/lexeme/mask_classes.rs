@@ -138,7 +138,7 @@ impl Lexeme {
     /// from there to the end is within a count that the token leaves so much of. Conservative.
     fn ends_soon(&self, id: StateId) -> bool {
         /// States that are looked at.
-        const MOST: usize = 1_000;
+        const MOST_STATES: usize = 1_000;
         if self.kind != LexemeKind::Raw {
             return false;
         }
@@ -153,7 +153,7 @@ impl Lexeme {
         let mut order = vec![id];
         let mut from: Vec<Vec<usize>> = vec![Vec::new()];
         let mut at = 0;
-        while let Some(&s) = order.get(at).filter(|_| order.len() <= MOST) {
+        while let Some(&s) = order.get(at).filter(|_| order.len() <= MOST_STATES) {
             for to in bytes.iter().flatten().map(|&b| self.next(s, b)).filter(|&to| to > CLOSED) {
                 let place = *found.entry(to).or_insert(order.len());
                 if place == order.len() {

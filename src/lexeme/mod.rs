@@ -45,8 +45,8 @@ use crate::lexeme::bytes_around_ends::KnownBytesAroundEnds;
 use crate::lexeme::compile_checks::{decide_live, most_row_nodes, try_out};
 use crate::lexeme::length_growth::{LengthGrowth, growth};
 use crate::lexeme::shortest_end::ShortestEnds;
-pub use crate::lexeme::state::{CLOSED, DEAD, LexemeKind, LexemeState, StateId};
-use crate::lexeme::state::{FIRST, UNKNOWN};
+pub use crate::lexeme::state::{CLOSED, DEAD_STATE, LexemeKind, LexemeState, StateId};
+use crate::lexeme::state::{FIRST, UNKNOWN_STATE};
 use crate::limits::Limits;
 use crate::util::append_vec::AppendVec;
 use crate::util::memory_growth;
@@ -343,11 +343,11 @@ impl Lexeme {
         id > CLOSED && [self.shared.any_text, Exprs::ALL].contains(&self.state(id).expr)
     }
 
-    /// The successor of `id` under `byte`: a state, [`DEAD`] or [`CLOSED`].
+    /// The successor of `id` under `byte`: a state, [`DEAD_STATE`] or [`CLOSED`].
     #[inline]
     pub fn next(&self, id: StateId, byte: u8) -> StateId {
         if id <= CLOSED {
-            return DEAD;
+            return DEAD_STATE;
         }
         self.next_from(id, self.state(id), byte)
     }
@@ -357,7 +357,7 @@ impl Lexeme {
     pub fn next_from(&self, id: StateId, state: &LexemeState, byte: u8) -> StateId {
         let class = self.shared.classes[byte as usize] as usize;
         let to = state.row[class].load(Ordering::Acquire);
-        if to != UNKNOWN { to } else { self.fill_row(id, class) }
+        if to != UNKNOWN_STATE { to } else { self.fill_row(id, class) }
     }
 
     /// [`next`](Self::next) where it was found out before, of a state that is neither dead nor closed.
@@ -365,7 +365,7 @@ impl Lexeme {
     pub fn known_next(&self, id: StateId, byte: u8) -> Option<StateId> {
         let class = usize::from(self.shared.classes[usize::from(byte)]);
         let to = self.state(id).row[class].load(Ordering::Acquire);
-        (to != UNKNOWN).then_some(to)
+        (to != UNKNOWN_STATE).then_some(to)
     }
 
     /// Whether `byte` keeps to one spelling of every text: escapes only of what needs one, the short one where there is

@@ -12,7 +12,7 @@ use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
 
 use crate::expr::INF;
 use crate::lexeme::max_distance::Farthest;
-use crate::lexeme::{CLOSED, DEAD, Lexeme, LexemeKind, StateId};
+use crate::lexeme::{CLOSED, DEAD_STATE, Lexeme, LexemeKind, StateId};
 use crate::util::seeded_hash::SeededMap;
 
 /// Places that one search goes on from, and that it finds, beside those of a straight way and their neighbours.
@@ -106,7 +106,7 @@ pub(crate) fn preferred() -> impl Iterator<Item = u8> {
 pub(super) fn after(lexeme: &Lexeme, state: StateId, count: u32, byte: u8) -> Option<(StateId, u32)> {
     let data = lexeme.state(state);
     let next = lexeme.next_from(state, data, byte);
-    if next == DEAD || (next == CLOSED && !lexeme.may_close(count)) {
+    if next == DEAD_STATE || (next == CLOSED && !lexeme.may_close(count)) {
         return None;
     }
     if next == CLOSED || lexeme.kind() == LexemeKind::Raw {

@@ -12,9 +12,9 @@ use crate::json::string_escape::{EscapeState, EscapeUse};
 pub type StateId = u32;
 
 /// An entry of a row that was not computed yet.
-pub(super) const UNKNOWN: StateId = 0;
+pub(super) const UNKNOWN_STATE: StateId = 0;
 /// No continuation.
-pub const DEAD: StateId = 1;
+pub const DEAD_STATE: StateId = 1;
 /// After the closing quote of a text lexeme.
 pub const CLOSED: StateId = 2;
 pub(super) const FIRST: StateId = 3;
@@ -80,9 +80,9 @@ impl LexemeState {
         self.sub == EscapeState::Plain
     }
 
-    /// By class of bytes: [`DEAD`] or [`CLOSED`] where it is known that these bytes lead there.
+    /// By class of bytes: [`DEAD_STATE`] or [`CLOSED`] where it is known that these bytes lead there.
     pub(crate) fn ends(&self) -> impl Iterator<Item = Option<StateId>> + '_ {
-        let known = |to: &AtomicU32| Some(to.load(Ordering::Acquire)).filter(|to| matches!(*to, DEAD | CLOSED));
+        let known = |to: &AtomicU32| Some(to.load(Ordering::Acquire)).filter(|to| matches!(*to, DEAD_STATE | CLOSED));
         self.row.iter().map(known)
     }
 }

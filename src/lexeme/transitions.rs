@@ -11,7 +11,7 @@ use crate::expr::analysis::char_lengths::{CharLengths, lengths};
 use crate::expr::{Edge, ExprId};
 use crate::json::string_escape::{EscapeMove, EscapeState, after_range, step};
 use crate::lexeme::compile_checks::NODE;
-use crate::lexeme::{CLOSED, DEAD, FIRST, LazyDfa, Lexeme, LexemeKind, LexemeState, StateId, UNKNOWN};
+use crate::lexeme::{CLOSED, DEAD_STATE, FIRST, LazyDfa, Lexeme, LexemeKind, LexemeState, StateId, UNKNOWN_STATE};
 use crate::util::work_meter::{charge, give_up};
 use crate::util::{cancel, memory_growth};
 
@@ -42,7 +42,7 @@ impl Lexeme {
             _ => false,
         };
         let lengths = if self.bounded { self.lengths_of(b, expr, sub) } else { None };
-        let row = (0..self.shared.class_count).map(|_| AtomicU32::new(UNKNOWN)).collect();
+        let row = (0..self.shared.class_count).map(|_| AtomicU32::new(UNKNOWN_STATE)).collect();
         let (mask_state, free, least) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
         self.shared.states.set(id, LexemeState { row, expr, sub, accepting, lengths, mask_state, free, least });
         b.table.insert((expr, sub), id);
@@ -119,12 +119,12 @@ impl Lexeme {
         let mut b = self.lock();
         let state = self.state(id);
         let known = state.row[class].load(Ordering::Acquire);
-        if known != UNKNOWN {
+        if known != UNKNOWN_STATE {
             return known;
         }
-        let Some(targets) = self.derive(&mut b, |b| self.targets(b, state, class)) else { return DEAD };
+        let Some(targets) = self.derive(&mut b, |b| self.targets(b, state, class)) else { return DEAD_STATE };
         for (slot, to) in state.row.iter().zip(&targets) {
-            if *to != UNKNOWN {
+            if *to != UNKNOWN_STATE {
                 slot.store(*to, Ordering::Release);
             }
         }
@@ -156,11 +156,11 @@ impl Lexeme {
         let backslash = usize::from(self.shared.classes[usize::from(b'\\')]);
         let apart = self.kind != LexemeKind::Raw && state.sub == EscapeState::Plain;
         if apart && class == backslash {
-            let mut targets = vec![UNKNOWN; self.shared.class_count];
+            let mut targets = vec![UNKNOWN_STATE; self.shared.class_count];
             targets[class] = self.text_target(b, state.expr, EscapeState::Plain, b'\\');
             return targets;
         }
-        let mut targets = vec![DEAD; self.shared.class_count];
+        let mut targets = vec![DEAD_STATE; self.shared.class_count];
         let classes_of = |edge: &Edge| {
             let of = |byte: u8| usize::from(self.shared.classes[usize::from(byte)]);
             of(edge.lo)..=of(edge.hi)
@@ -173,7 +173,7 @@ impl Lexeme {
                 let row = b.exprs.row(state.expr);
                 for edge in row.iter() {
                     let to = match is_later(&row, edge) {
-                        true => UNKNOWN,
+                        true => UNKNOWN_STATE,
                         false if !b.exprs.finds_live(edge.to) => continue,
                         false => self.intern(b, edge.to, EscapeState::Plain),
                     };
@@ -187,7 +187,7 @@ impl Lexeme {
                 let row = b.exprs.row(state.expr);
                 for edge in row.iter() {
                     if is_later(&row, edge) {
-                        targets[classes_of(edge)].fill(UNKNOWN);
+                        targets[classes_of(edge)].fill(UNKNOWN_STATE);
                     } else if (edge.lo..=edge.hi).any(|byte| plain(&byte)) && b.exprs.finds_live(edge.to) {
                         let to = self.intern(b, edge.to, EscapeState::Plain);
                         for byte in (edge.lo..=edge.hi).filter(plain) {
@@ -197,7 +197,7 @@ impl Lexeme {
                 }
                 targets[classes[usize::from(b'"')] as usize] =
                     self.text_target(b, state.expr, EscapeState::Plain, b'"');
-                targets[backslash] = UNKNOWN;
+                targets[backslash] = UNKNOWN_STATE;
             }
             LexemeKind::Text { .. } => {
                 let mut byte = 0usize;
@@ -217,11 +217,11 @@ impl Lexeme {
         let moved = step(sub, byte);
         let escapes = self.kind.escapes();
         if !escapes.allows(sub, byte, &moved) {
-            return DEAD;
+            return DEAD_STATE;
         }
         let to = match moved {
-            EscapeMove::Dead => return DEAD,
-            EscapeMove::Close => return if b.exprs.nullable(expr) { CLOSED } else { DEAD },
+            EscapeMove::Dead => return DEAD_STATE,
+            EscapeMove::Close => return if b.exprs.nullable(expr) { CLOSED } else { DEAD_STATE },
             EscapeMove::To(next) => {
                 let live = match next {
                     EscapeState::Plain => true,
@@ -235,7 +235,7 @@ impl Lexeme {
                         ranges.into_iter().any(|(lo, hi)| !after_range(&mut b.exprs, expr, lo, hi).is_empty())
                     }
                 };
-                return if live { self.intern(b, expr, next) } else { DEAD };
+                return if live { self.intern(b, expr, next) } else { DEAD_STATE };
             }
             EscapeMove::Byte(d) => b.exprs.derive(expr, d),
             EscapeMove::Char(c) => {
@@ -243,6 +243,6 @@ impl Lexeme {
                 c.encode_utf8(&mut buf).bytes().fold(expr, |e, d| b.exprs.derive(e, d))
             }
         };
-        if b.exprs.finds_live(to) { self.intern(b, to, EscapeState::Plain) } else { DEAD }
+        if b.exprs.finds_live(to) { self.intern(b, to, EscapeState::Plain) } else { DEAD_STATE }
     }
 }

@@ -16,7 +16,7 @@ pub type LocalState = u32;
 pub const END: LocalState = 1;
 /// After the closing quote.
 pub const QUOTE: LocalState = 2;
-const UNKNOWN: LocalState = 0;
+const UNKNOWN_LOCAL_STATE: LocalState = 0;
 const FIRST: LocalState = 3;
 
 /// The states of a lexeme that one walk has met, numbered anew, with their rows in one table.
@@ -37,14 +37,14 @@ impl<'a> WalkCache<'a> {
         WalkCache { lexeme, classes, width, rows, states, locals: FxHashMap::default() }
     }
 
-    /// The walk's name of a state of the lexeme, of [`DEAD`](crate::lexeme::DEAD) or of [`CLOSED`].
+    /// The walk's name of a state of the lexeme, of [`DEAD_STATE`](crate::lexeme::DEAD_STATE) or of [`CLOSED`].
     pub fn local(&mut self, id: StateId) -> LocalState {
         if id <= CLOSED {
             return id;
         }
         *self.locals.entry(id).or_insert_with(|| {
             self.states.push((id, self.lexeme.state(id)));
-            self.rows.resize(self.states.len() * self.width, UNKNOWN);
+            self.rows.resize(self.states.len() * self.width, UNKNOWN_LOCAL_STATE);
             self.states.len() as LocalState - 1 + FIRST
         })
     }
@@ -72,7 +72,7 @@ impl<'a> WalkCache<'a> {
     pub fn next(&mut self, local: LocalState, byte: u8) -> LocalState {
         let slot = (local - FIRST) as usize * self.width + self.classes[byte as usize] as usize;
         let to = self.rows[slot];
-        if to != UNKNOWN { to } else { self.fill(local, byte, slot) }
+        if to != UNKNOWN_LOCAL_STATE { to } else { self.fill(local, byte, slot) }
     }
 
     #[cold]
@@ -87,7 +87,7 @@ impl<'a> WalkCache<'a> {
         // Most bytes end most walks, and the lexeme makes a row whole.
         let row = (local - FIRST) as usize * self.width;
         for (slot, end) in self.rows[row..row + self.width].iter_mut().zip(state.ends()) {
-            *slot = if *slot == UNKNOWN { end.unwrap_or(UNKNOWN) } else { *slot };
+            *slot = if *slot == UNKNOWN_LOCAL_STATE { end.unwrap_or(UNKNOWN_LOCAL_STATE) } else { *slot };
         }
         to
     }

@@ -44,7 +44,7 @@ struct ByteContext {
 
 impl<'v> Survey<'v> {
     /// Three passes over the nodes of the trie.
-    pub(crate) fn of(vocabulary: &'v Vocabulary) -> Self {
+    pub(crate) fn new(vocabulary: &'v Vocabulary) -> Self {
         let trie = vocabulary.trie();
         let bytes_of = |id: u32| vocabulary.token_bytes(id).unwrap_or_default();
         let mut out = Survey {

@@ -112,7 +112,7 @@ pub struct VocabTables {
 
 impl VocabTables {
     /// The tables of a vocabulary, made on first use: some tens of milliseconds for 128,000 tokens.
-    pub fn of(vocabulary: &Vocabulary) -> Result<Arc<VocabTables>> {
+    pub fn for_vocabulary(vocabulary: &Vocabulary) -> Result<Arc<VocabTables>> {
         vocabulary
             .extension()
             .get_or_init(|| uninterruptible(|| VocabTables::build(vocabulary)))
@@ -132,7 +132,7 @@ impl VocabTables {
 
     /// What token budgets know of the vocabulary, made on first use.
     pub fn structural_tokens(&self, vocabulary: &Vocabulary) -> &StructuralTokens {
-        self.structural.get_or_init(|| StructuralTokens::of(vocabulary))
+        self.structural.get_or_init(|| StructuralTokens::from_vocabulary(vocabulary))
     }
 
     /// Whether tokens that run past the end of a document can tell no more of it than those that stay inside.
@@ -142,7 +142,7 @@ impl VocabTables {
 
     /// The nodes of the vocabulary's trie by their bytes.
     pub(crate) fn nodes_by_byte(&self, vocabulary: &Vocabulary) -> &NodesByByte {
-        self.nodes_by_byte.get_or_init(|| NodesByByte::of(vocabulary.trie()))
+        self.nodes_by_byte.get_or_init(|| NodesByByte::from_trie(vocabulary.trie()))
     }
 
     /// Makes what nearly every index needs: the masks of unconstrained strings, at every distance from a bound. Some
@@ -164,7 +164,7 @@ impl VocabTables {
     fn build(vocabulary: &Vocabulary) -> Result<Arc<VocabTables>> {
         let trie = vocabulary.trie();
         let Survey { reach, single, mut blanks, mut suffixes, blank_reach, mut quoted, mut long } =
-            Survey::of(vocabulary);
+            Survey::new(vocabulary);
         blanks.sort_unstable();
         let blank_suffixes = Trie::build(&mut suffixes)?;
         let brackets = |t: &Trie| t.children(0).filter(|&n| b"\"{}[],:".contains(&t.byte[n as usize])).collect();
@@ -182,25 +182,25 @@ impl VocabTables {
             kept: KeptBytes::default(),
             reach,
             blanks: blanks.into(),
-            blank_children: Children::of(&blank_suffixes),
+            blank_children: Children::from_trie(&blank_suffixes),
             blank_suffixes,
             blank_reach,
             brackets,
-            children: Children::of(trie),
-            quoted_children: Children::of(&quoted),
-            spelling: ByteCoverage::of(vocabulary, &single),
+            children: Children::from_trie(trie),
+            quoted_children: Children::from_trie(&quoted),
+            spelling: ByteCoverage::from_vocabulary(vocabulary, &single),
             single,
             any_text: Arc::new(MaskedLexeme::new(lexeme, true)),
             needed_text: OnceLock::new(),
             any_raw: Arc::new(MaskedLexeme::new(raw, false)),
             only_closing: OnceLock::new(),
             long_tokens: (long.0, Trie::build(&mut long.1)?),
-            subtrees: SubtreeSummaries::of(trie),
-            by_length: slice_sets::ByLength::of(vocabulary, long.0),
-            char_postings: CharPostings::of(vocabulary),
+            subtrees: SubtreeSummaries::from_trie(trie),
+            by_length: slice_sets::ByLength::from_vocabulary(vocabulary, long.0),
+            char_postings: CharPostings::from_vocabulary(vocabulary),
             slice_sets: slice_sets::SliceSets::default(),
             structural: OnceLock::new(),
-            suffixes: SuffixTrie::of(vocabulary)?,
+            suffixes: SuffixTrie::from_vocabulary(vocabulary)?,
             past_documents: OnceLock::new(),
             nodes_by_byte: OnceLock::new(),
             escapes: AllEscapes::default(),
@@ -258,10 +258,10 @@ impl VocabTables {
         let known = l.masks.idle.read().unwrap_or_else(|p| p.into_inner()).get(&(low, high)).copied();
         known.unwrap_or_else(|| {
             /// Pairs that are remembered.
-            const MOST: usize = 1 << 16;
+            const MOST_PAIRS: usize = 1 << 16;
             let same = decide();
             let mut idle = l.masks.idle.write().unwrap_or_else(|p| p.into_inner());
-            if idle.len() >= MOST {
+            if idle.len() >= MOST_PAIRS {
                 idle.clear();
             }
             idle.insert((low, high), same);
@@ -332,11 +332,11 @@ impl VocabTables {
         if !text && crosses {
             let trie = self.with_children(vocabulary, TrieKind::Tokens);
             let found = walk(l, trie, 0, state, count, crosses);
-            let cross = self.crosses.of(&found, (TrieKind::Tokens, 0), whole);
+            let cross = self.crosses.intern(&found, (TrieKind::Tokens, 0), whole);
             return found.finish(self.words, cross);
         }
         if text && let Some(found) = walk_list(l, self.with_children(vocabulary, TrieKind::Tokens), 0, state, crosses) {
-            let cross = self.crosses.of(&found, (TrieKind::Tokens, 0), whole);
+            let cross = self.crosses.intern(&found, (TrieKind::Tokens, 0), whole);
             return found.finish(self.words, cross);
         }
         let inner = inner::inner(self, vocabulary, lexeme, state, count);
@@ -417,7 +417,7 @@ impl VocabTables {
         }
         let trie = self.with_children(vocabulary, walked);
         let found = walk(l, trie, node, key_state, (!free).then_some(count), lexeme.masks.crosses);
-        let cross = self.crosses.of(&found, (walked, node), |t| self.rest_of(vocabulary, t, walked, node));
+        let cross = self.crosses.intern(&found, (walked, node), |t| self.rest_of(vocabulary, t, walked, node));
         let made = Arc::new(found.finish(self.words, cross));
         charge(made.inner.steps());
         self.keep(&lexeme.masks, key, false, made)

@@ -109,7 +109,7 @@ impl Classes {
         CLASSES.get_or_try_init(py, || Classes::make(py))
     }
 
-    fn of(&self, kind: ErrorKind) -> &Py<PyType> {
+    fn for_kind(&self, kind: ErrorKind) -> &Py<PyType> {
         if kind == ErrorKind::Cancelled {
             return &self.cancelled;
         }
@@ -138,7 +138,7 @@ pub fn to_exception(py: Python<'_>, error: &Error) -> PyErr {
             Some(hint) if !excerpt.is_empty() => format!("{}{excerpt}\n{hint}", error.client_message()),
             _ => format!("{error}{excerpt}"),
         };
-        let instance = Classes::get(py)?.of(error.kind()).bind(py).call1((message,))?;
+        let instance = Classes::get(py)?.for_kind(error.kind()).bind(py).call1((message,))?;
         if let Some(hint) = error.hint() {
             instance.setattr("hint", hint)?;
             instance.setattr("_client_message", error.client_message() + &excerpt)?;

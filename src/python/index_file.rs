@@ -48,7 +48,7 @@ pub fn recipe_of(method: &str, arguments: &Bound<'_, PyTuple>) -> PyResult<Strin
 /// Write an index of which `recipe` is the recipe, with tables if there are any or `make` says how many states they may
 /// have.
 pub fn save(py: Python<'_>, path: PathBuf, index: &Index, recipe: String, make: Option<usize>) -> PyResult<()> {
-    interruptible(py, None, move || IndexPack::of(index, recipe, make)?.save(&path))
+    interruptible(py, None, move || IndexPack::from_index(index, recipe, make)?.save(&path))
 }
 
 /// The index in a file, and its recipe: its tables where the file holds some, else compiled again.

@@ -24,7 +24,7 @@ impl Assertions {
     /// # Errors
     ///
     /// Those of reading the pattern.
-    pub fn of(pattern: &str, options: &RegexOptions, limits: &Limits) -> Result<Assertions> {
+    pub fn find(pattern: &str, options: &RegexOptions, limits: &Limits) -> Result<Assertions> {
         let (tree, root) = parse_tree(pattern, options, limits)?;
         let mut seen = vec![false; tree.len()];
         let (mut found, mut open) = (Vec::new(), vec![root]);

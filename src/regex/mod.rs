@@ -122,7 +122,7 @@ pub fn lower_part(x: &mut Exprs, pattern: &str, options: &RegexOptions, limits: 
     }
     let pure = assertion_free::AssertionFree::new(x, &tree)?;
     if f.pure {
-        return Ok(Some(pure.of(root)));
+        return Ok(Some(pure.expr(root)));
     }
     match within_grammar::lower(x, tree, pure, root, false, limits) {
         Ok(SymbolTexts { texts, context: None }) => Ok(Some(texts)),
@@ -140,7 +140,7 @@ pub fn lower_choices(x: &mut Exprs, choices: &[String]) -> ExprId {
 fn parse_tree(pattern: &str, options: &RegexOptions, limits: &Limits) -> Result<(ast::Ast, ast::AstId)> {
     if pattern.len() > limits.max_source_bytes {
         return Err(Error::limit("bytes of a pattern", limits.max_source_bytes as u64, pattern.len() as u64)
-            .of("max_source_bytes"));
+            .set_by("max_source_bytes"));
     }
     match options.dialect {
         Dialect::Python => python::parse(pattern, python::parse_flags(&options.flags)?, limits),
@@ -159,7 +159,7 @@ fn lower_tree(x: &mut Exprs, tree: ast::Ast, root: ast::AstId, search: bool, lim
         atomic::check(x, &tree, &pure, root, search, limits)?;
     }
     let e = if tree.facts(root).pure {
-        let e = pure.of(root);
+        let e = pure.expr(root);
         if search { x.found_in_text(e) } else { e }
     } else {
         continuation::lower(x, tree, pure, root, search, limits)?

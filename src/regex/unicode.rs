@@ -68,7 +68,7 @@ pub(crate) struct Properties(SeededMap<(String, bool, Fold), Arc<CharSet>>);
 
 impl Properties {
     /// Names that are remembered. Names match loosely, so there are any number of them for one property.
-    const MOST: usize = 64;
+    const MOST_NAMES: usize = 64;
 
     /// The code points that have the property, or those that have not, and what they fold to; `None` if nobody knows
     /// the name.
@@ -83,7 +83,7 @@ impl Properties {
         checkpoint_after(4 + set.ranges().len() / RANGES)?;
         let set = if negative { set.complement() } else { set };
         let set = Arc::new(close(set, fold)?);
-        if self.0.len() < Self::MOST {
+        if self.0.len() < Self::MOST_NAMES {
             self.0.insert(key, set.clone());
         }
         Ok(Some(set))

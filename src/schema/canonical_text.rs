@@ -85,7 +85,7 @@ fn write_string(out: &mut String, text: &str) {
 mod tests {
     use super::*;
 
-    fn of(text: &str) -> Option<String> {
+    fn canonical(text: &str) -> Option<String> {
         canonical_text(text)
     }
 
@@ -94,24 +94,24 @@ mod tests {
         let one = r#"{"a":[1,2.50,-0.0e+1,[],{}],"b":{"c":null,"d":[true,false,"é\"\\/\n\u0001"]},"":{}}"#;
         let other = "\u{feff} { \"a\" :\t[1,2.50,\n-0.0e+1 ,[ ],{ }],\"\\u0062\":{\"c\":null,\"d\":[true,false,\
                      \"\\u00e9\\u0022\\u005c\\/\\u000A\\u0001\"]},\"\":{}}\r\n";
-        assert_eq!(of(one).as_deref(), Some(one));
-        assert_eq!(of(other).as_deref(), Some(one));
+        assert_eq!(canonical(one).as_deref(), Some(one));
+        assert_eq!(canonical(other).as_deref(), Some(one));
         for scalar in ["0", "\"\"", "true", "[]", "{}", "[[[1],2],{\"a\":[{}]}]"] {
-            assert_eq!(of(&format!(" {scalar}\n")).as_deref(), Some(scalar));
+            assert_eq!(canonical(&format!(" {scalar}\n")).as_deref(), Some(scalar));
         }
     }
 
     #[test]
     fn what_may_count_stays() {
-        assert_ne!(of(r#"{"a":1,"b":2}"#), of(r#"{"b":2,"a":1}"#));
+        assert_ne!(canonical(r#"{"a":1,"b":2}"#), canonical(r#"{"b":2,"a":1}"#));
         let digits = ["1", "1.0", "1e0", "10000000000000000000000000000000001", "0.1000000000000000055511151231257827"];
-        digits.iter().for_each(|number| assert_eq!(of(number).as_deref(), Some(*number)));
+        digits.iter().for_each(|number| assert_eq!(canonical(number).as_deref(), Some(*number)));
     }
 
     #[test]
     fn no_json_is_left_alone() {
         for text in ["", "{", r#"{"a":1,"a":2}"#, r#""\ud800""#, "[1] x", "nan", &"[".repeat(100_000)] {
-            assert_eq!(of(text), None);
+            assert_eq!(canonical(text), None);
         }
     }
 }

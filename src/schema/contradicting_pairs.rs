@@ -10,7 +10,7 @@ use crate::error::at_pointer;
 use crate::schema::drafts::{Draft, Keyword, SchemaDialect};
 
 /// Schemas that are looked into, and how deep.
-const MOST: usize = 64;
+const MOST_SCHEMAS: usize = 64;
 const DEPTH: usize = 16;
 /// Characters of a value that are shown.
 const SHOWN: usize = 40;
@@ -18,7 +18,7 @@ const SHOWN: usize = 40;
 /// Which keywords of the part at `pointer`, which accepts nothing, contradict each other, where two do at sight.
 pub(crate) fn named_contradiction(pointer: &str, text: &str) -> Option<String> {
     let document = serde_json::from_str::<Value>(text).ok()?;
-    Conjunction::of(&document, pointer).contradiction()
+    Conjunction::at_pointer(&document, pointer).contradiction()
 }
 
 /// A keyword and where its schema is.
@@ -51,7 +51,7 @@ struct Part<'v> {
 impl<'v> Part<'v> {
     /// The value of a keyword that says something here.
     fn get(&self, keyword: &str) -> Option<&'v Value> {
-        let has_draft = Keyword::of(keyword).is_some_and(|known| SchemaDialect::of(self.draft).has(known));
+        let has_draft = Keyword::from_name(keyword).is_some_and(|known| SchemaDialect::standard(self.draft).has(known));
         // Beside no `contains`, how many items it asks for means nothing.
         let counts_nothing =
             matches!(keyword, "minContains" | "maxContains") && !self.keywords.contains_key("contains");
@@ -95,7 +95,7 @@ const KEYWORDS: [&str; 16] = [
 ];
 
 impl<'v> Conjunction<'v> {
-    fn of(document: &'v Value, pointer: &str) -> Conjunction<'v> {
+    fn at_pointer(document: &'v Value, pointer: &str) -> Conjunction<'v> {
         let mut all = Conjunction { home: pointer.to_owned(), parts: Vec::new(), never: None };
         if let Some(schema) = document.pointer(pointer) {
             all.add(document, schema, pointer.to_owned(), DEPTH);
@@ -104,7 +104,7 @@ impl<'v> Conjunction<'v> {
     }
 
     fn add(&mut self, document: &'v Value, schema: &'v Value, pointer: String, depth: usize) {
-        if depth == 0 || self.parts.len() >= MOST || self.parts.iter().any(|part| part.pointer == pointer) {
+        if depth == 0 || self.parts.len() >= MOST_SCHEMAS || self.parts.iter().any(|part| part.pointer == pointer) {
             return;
         }
         let Some(keywords) = schema.as_object() else {

@@ -106,7 +106,7 @@ pub struct SchemaDialect {
 
 impl SchemaDialect {
     /// The draft with its standard vocabularies.
-    pub const fn of(draft: Draft) -> Self {
+    pub const fn standard(draft: Draft) -> Self {
         SchemaDialect {
             draft,
             applicator: true,
@@ -154,7 +154,7 @@ macro_rules! keywords {
             }
 
             /// The keyword of this name.
-            pub fn of(text: &str) -> Option<Keyword> {
+            pub fn from_name(text: &str) -> Option<Keyword> {
                 Some(match text { $($text => Keyword::$name,)* _ => return None })
             }
 
@@ -283,7 +283,7 @@ pub fn metaschema(uri: &str) -> Option<&'static str> {
 /// What a metaschema that the caller passed says with `$vocabulary`.
 pub fn custom_dialect(tape: &Tape<'_>) -> Result<SchemaDialect> {
     let own = tape.get(TapeId::ROOT, "$schema").and_then(|n| tape.string(n)).and_then(Draft::of_uri);
-    let mut dialect = SchemaDialect::of(own.unwrap_or(Draft::Unstated));
+    let mut dialect = SchemaDialect::standard(own.unwrap_or(Draft::Unstated));
     let Some(list) = tape.get(TapeId::ROOT, "$vocabulary") else { return Ok(dialect) };
     (dialect.applicator, dialect.validation, dialect.unevaluated, dialect.format) = (false, false, false, false);
     for (uri, value) in tape.members(list) {

@@ -69,7 +69,7 @@ impl Scopes {
         self.entries += entries.len();
         if self.entries > limits.max_algebra_steps {
             return Err(Error::limit("names in dynamic scopes", limits.max_algebra_steps as u64, self.entries as u64)
-                .of("max_algebra_steps"));
+                .set_by("max_algebra_steps"));
         }
         let next = ScopeId(self.scopes.len() as u32);
         let id = *self.ids.entry(entries.clone()).or_insert(next);

@@ -96,7 +96,7 @@ impl<'t> JsonReader<'t> {
                 if open.len() >= self.max_depth {
                     let (limit, found) = (self.max_depth as u64, open.len() as u64 + 1);
                     return Err(Error::limit("depth of schema", limit, found)
-                        .of("max_depth")
+                        .set_by("max_depth")
                         .at(SourcePlace::Byte(self.pos)));
                 }
                 self.pos += 1;

@@ -76,7 +76,7 @@ impl<'t> Tape<'t> {
         let max_bytes = limits.max_source_bytes.min(u32::MAX as usize / 2);
         if text.len() > max_bytes {
             return Err(
-                Error::limit("bytes of schema text", max_bytes as u64, text.len() as u64).of("max_source_bytes")
+                Error::limit("bytes of schema text", max_bytes as u64, text.len() as u64).set_by("max_source_bytes")
             );
         }
         json_reader::read(text, limits.max_depth.min(DEPTH_CEILING))

@@ -130,7 +130,7 @@ impl<'t> SchemaParser<'t> {
                 self.limits.max_rules as u64,
                 self.places.len() as u64 + 1,
             )
-            .of("max_rules"));
+            .set_by("max_rules"));
         }
         checkpoint()?;
         self.places.push(SchemaSlot { id: new, doc, node, resource, scope });
@@ -224,13 +224,13 @@ impl Object<'_, '_> {
         let draft = self.dialect.draft;
         let hides = draft.ref_hides_siblings() && tape.get(node, "$ref").is_some();
         for (key, value) in tape.members(node) {
-            let Some(keyword) = Keyword::of(key) else {
+            let Some(keyword) = Keyword::from_name(key) else {
                 self.annotation(key)?;
                 continue;
             };
             if !self.dialect.has(keyword) {
                 if !SILENT.contains(&key) && keyword != Keyword::Defs {
-                    let left_out = SchemaDialect::of(draft).has(keyword);
+                    let left_out = SchemaDialect::standard(draft).has(keyword);
                     let whose = if left_out { "the metaschema's vocabularies" } else { draft.name() };
                     self.row(key, Enforcement::Ignored, format!("not a keyword of {whose}"))?;
                 }

@@ -47,7 +47,7 @@ pub fn meant(tape: &Tape<'_>, from: TapeId, pointer: &str) -> String {
                     return did_you_mean(&asked, keys());
                 }
                 // The right name of a holder is asked for, so the slip is in the schema; a keyword is none.
-                return match near_name(&asked, keys().filter(|key| Keyword::of(key).is_none())) {
+                return match near_name(&asked, keys().filter(|key| Keyword::from_name(key).is_none())) {
                     Some(key) => format!("; the schema has {}: did you mean {}?", quoted(key), quoted(&asked)),
                     None => format!("; the schema has no {}", quoted(&asked)),
                 };

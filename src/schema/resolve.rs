@@ -183,7 +183,7 @@ impl<'t> Documents<'t> {
             uri_bytes: 0,
             limits,
         };
-        all.add("", text, SchemaDialect::of(Draft::Unstated))?;
+        all.add("", text, SchemaDialect::standard(Draft::Unstated))?;
         Ok(all)
     }
 
@@ -213,7 +213,7 @@ impl<'t> Documents<'t> {
                         quoted(&full)
                     ),
                 )
-                .advise("pass it in `documents`")
+                .with_hint("pass it in `documents`")
             })?
         };
         if at.is_ambiguous {
@@ -227,7 +227,7 @@ impl<'t> Documents<'t> {
         self.uri_bytes += uri.len();
         let limit = self.limits.max_source_bytes;
         if self.uri_bytes > limit {
-            return Err(Error::limit("bytes of URIs", limit as u64, self.uri_bytes as u64).of("max_source_bytes"));
+            return Err(Error::limit("bytes of URIs", limit as u64, self.uri_bytes as u64).set_by("max_source_bytes"));
         }
         Ok(())
     }
@@ -242,7 +242,7 @@ impl<'t> Documents<'t> {
             return Ok(self.by_uri.get(full).copied());
         }
         if let Some(text) = metaschema(full) {
-            self.add(full, text, SchemaDialect::of(Draft::D2020))?;
+            self.add(full, text, SchemaDialect::standard(Draft::D2020))?;
             return Ok(self.by_uri.get(full).copied());
         }
         // Perhaps an `$id` inside a document that was passed under another URI.
@@ -253,7 +253,7 @@ impl<'t> Documents<'t> {
     }
 
     fn read_passed(&mut self, i: usize) -> Result<()> {
-        let inherited = self.docs.first().map_or(SchemaDialect::of(Draft::Unstated), |d| d.resource(0).dialect);
+        let inherited = self.docs.first().map_or(SchemaDialect::standard(Draft::Unstated), |d| d.resource(0).dialect);
         if let Some(passed) = self.passed.get_mut(i)
             && !passed.2
         {
@@ -309,7 +309,7 @@ impl<'t> Documents<'t> {
             let dialect = document.resource(resource).dialect;
             let tape = &document.tape;
             for (key_node, (key, value)) in tape.keys(node).zip(tape.members(node)) {
-                let Some(keyword) = Keyword::of(key).filter(|k| dialect.has(*k)) else { continue };
+                let Some(keyword) = Keyword::from_name(key).filter(|k| dialect.has(*k)) else { continue };
                 let mut add = |node, step: PathStep| {
                     let (place, bytes) = trail.add(tape, place, key_node, step);
                     pointer_bytes += bytes;
@@ -425,7 +425,7 @@ impl<'t> Documents<'t> {
         let Some(value) = tape.get(node, "$schema") else { return Ok(None) };
         let uri = keywords::string(tape, value).map_err(|e| e.at_pointer(pointer, "$schema"))?;
         if let Some(draft) = Draft::of_uri(uri) {
-            return Ok(Some(SchemaDialect::of(draft)));
+            return Ok(Some(SchemaDialect::standard(draft)));
         }
         let uri = uri.trim_end_matches('#');
         if let Some((_, dialect)) = self.dialects.iter().find(|(u, _)| u == uri) {
@@ -468,7 +468,7 @@ fn in_document(uri: &str, e: &Error) -> Error {
 pub fn check_pointers(bytes: usize, limits: &Limits) -> Result<()> {
     let limit = limits.max_source_bytes;
     if bytes > limit {
-        Err(Error::limit("bytes of JSON Pointers", limit as u64, bytes as u64).of("max_source_bytes"))
+        Err(Error::limit("bytes of JSON Pointers", limit as u64, bytes as u64).set_by("max_source_bytes"))
     } else {
         Ok(())
     }

@@ -66,7 +66,7 @@ impl<K, V, const ID: usize> Default for BoundedCache<K, V, ID> {
 
 impl<K: Eq + Hash, V, const ID: usize> BoundedCache<K, V, ID> {
     /// Bytes that are kept at most.
-    const MOST: usize = CACHES[ID].most_bytes;
+    const MOST_BYTES: usize = CACHES[ID].most_bytes;
 
     /// What is kept under a key.
     #[inline]
@@ -87,12 +87,12 @@ impl<K: Eq + Hash, V, const ID: usize> BoundedCache<K, V, ID> {
     /// Keeps a value. `size` is its bytes, with its key and its place in the table. If it does not fit beside the
     /// others, these are forgotten; if it is larger than the whole bound, it is not kept.
     pub fn keep(&self, key: K, value: V, size: usize) {
-        if size > Self::MOST || is_absent(ID) {
+        if size > Self::MOST_BYTES || is_absent(ID) {
             return;
         }
         let mut table = self.table.write().unwrap_or_else(|p| p.into_inner());
         let mut bytes = self.bytes.load(Ordering::Relaxed);
-        if bytes + size > Self::MOST {
+        if bytes + size > Self::MOST_BYTES {
             table.leave(0);
             table.left = table.found.len();
             // As many will come again.
@@ -109,7 +109,7 @@ impl<K: Eq + Hash, V, const ID: usize> BoundedCache<K, V, ID> {
         self.bytes.store(bytes, Ordering::Relaxed);
         // As much of the old table stays as the new one has bytes free, so that both together take no more than one
         // full table did, as far as all entries are alike.
-        table.leave(256 - (bytes / (Self::MOST / 256).max(1) + 1).min(256));
+        table.leave(256 - (bytes / (Self::MOST_BYTES / 256).max(1) + 1).min(256));
     }
 
     /// Forgets everything.

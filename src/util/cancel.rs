@@ -150,7 +150,7 @@ pub fn poll() -> Result<()> {
         (c.spent.get(), c.most.get())
     });
     if spent > most {
-        return Err(Error::limit("steps of the compile", most as u64, spent as u64).of("max_compile_steps"));
+        return Err(Error::limit("steps of the compile", most as u64, spent as u64).set_by("max_compile_steps"));
     }
     // The watch may run work of its own.
     let watch = WATCH.with_borrow(|w| w.clone());

@@ -17,7 +17,7 @@ type Job = Box<dyn FnOnce() + Send>;
 /// How long a thread is spare before it ends.
 const KEPT: Duration = Duration::from_secs(1);
 /// Threads that are spare at a time.
-const MOST: usize = 16;
+const MOST_SPARE: usize = 16;
 
 /// Where a spare thread waits.
 #[derive(Default)]
@@ -59,7 +59,7 @@ fn offer(thread: &Arc<IdleThreads>) -> bool {
     if spare.0 != process {
         *spare = (process, Vec::new());
     }
-    let room = spare.1.len() < MOST;
+    let room = spare.1.len() < MOST_SPARE;
     if room {
         spare.1.push(thread.clone());
     }

@@ -129,7 +129,7 @@ pub fn most_held() -> usize {
 /// What is told where all sources together hold more memory than they may, to one that took much of it.
 pub fn too_little_memory() -> Error {
     let name = "bytes of the states and masks of all sources in this process";
-    Error::limit(name, most_held() as u64, held() as u64).coded(ErrorCode::TooLittleMemory).advise(
+    Error::limit(name, most_held() as u64, held() as u64).coded(ErrorCode::TooLittleMemory).with_hint(
         "this source took many of them; try again when others have ended, or simplify it; \
          interlock.set_mask_cache_bytes raises the limit",
     )

@@ -149,7 +149,7 @@ pub fn unless_given_up<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
 
 /// What is told where the states that follow one of a pattern need more than the `most` bytes that they may take.
 pub fn too_large_states(most: u64) -> Error {
-    Error::limit("bytes of the states behind one of a pattern", most, most.saturating_add(1)).of("max_state_bytes")
+    Error::limit("bytes of the states behind one of a pattern", most, most.saturating_add(1)).set_by("max_state_bytes")
 }
 
 /// The steps that the work at hand has taken.

@@ -226,7 +226,7 @@ impl Vocabulary {
             eos: self.eos.clone(),
             special: self.special.clone(),
             trie: self.trie.clone(),
-            model: self.model_parts().map_or_else(StoredModel::default, StoredModel::of),
+            model: self.model_parts().map_or_else(StoredModel::default, StoredModel::from_parts),
         }
     }
 

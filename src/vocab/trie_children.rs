@@ -58,11 +58,11 @@ const NO_CHILD: u32 = u32::MAX;
 
 impl Children {
     /// The children of every node of `trie`: three passes in the order of its nodes.
-    pub fn of(trie: &Trie) -> Self {
+    pub fn from_trie(trie: &Trie) -> Self {
         Children::keeping_far(trie, FAR)
     }
 
-    /// [`of`](Self::of), where children are far from so many nodes behind theirs on.
+    /// [`from_trie`](Self::from_trie), where children are far from so many nodes behind theirs on.
     fn keeping_far(trie: &Trie, from: u32) -> Self {
         let n = trie.len();
         let (depths, bytes) = (&trie.depth[..], &trie.byte[..]);

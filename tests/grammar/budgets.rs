@@ -20,11 +20,11 @@ struct Distances {
 }
 
 /// Positions that one count looks at.
-const MOST: usize = 400;
+const MOST_POSITIONS: usize = 400;
 
 impl Distances {
     /// The fewest tokens to the end, if they are at most `most`; `None` if that takes too long.
-    fn of(&mut self, guide: &mut Guide, most: usize) -> Option<Option<usize>> {
+    fn fewest(&mut self, guide: &mut Guide, most: usize) -> Option<Option<usize>> {
         let start = guide.state_key();
         match self.known.get(&start) {
             Some(Ok(distance)) => return Some((*distance <= most).then_some(*distance)),
@@ -47,7 +47,7 @@ impl Distances {
                         next.push(fork);
                     }
                 }
-                if seen.len() > MOST {
+                if seen.len() > MOST_POSITIONS {
                     return None;
                 }
             }
@@ -83,7 +83,7 @@ fn walk(seed: u64, counts: &mut Counts) -> Result<(), String> {
     counts.grammars += 1;
     let mut distances = Distances::default();
     let mut free = index.guide(&GuideOptions::default()).unwrap();
-    let Some(least) = distances.of(&mut free, 8) else { return Ok(()) };
+    let Some(least) = distances.fewest(&mut free, 8) else { return Ok(()) };
     let least = match least {
         Some(least) => least,
         None => return Ok(()),
@@ -130,7 +130,7 @@ fn walk(seed: u64, counts: &mut Counts) -> Result<(), String> {
                 }
                 let mut after = free.clone();
                 after.advance(id).unwrap();
-                let distance = if left == 0 { Some(None) } else { distances.of(&mut after, left - 1) };
+                let distance = if left == 0 { Some(None) } else { distances.fewest(&mut after, left - 1) };
                 match distance {
                     None => counts.unknown += 1,
                     Some(None) if is_allowed => return Err(at(format!("{id} is allowed, and too much is missing"))),

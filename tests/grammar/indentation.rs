@@ -35,7 +35,7 @@ fn vocabulary() -> &'static (Arc<Vocabulary>, Tokens) {
             ..Default::default()
         };
         let vocabulary = Vocabulary::new(&tokens, options).unwrap();
-        let tokens = Tokens::of(&vocabulary);
+        let tokens = Tokens::from_vocabulary(&vocabulary);
         (vocabulary, tokens)
     })
 }

@@ -53,7 +53,7 @@ pub fn vocabularies() -> &'static [(Arc<Vocabulary>, Tokens); 2] {
     ALL.get_or_init(|| {
         [(40, 5), (700, 7)].map(|(more, seed)| {
             let vocabulary = make_vocabulary(more, seed);
-            let tokens = Tokens::of(&vocabulary);
+            let tokens = Tokens::from_vocabulary(&vocabulary);
             (vocabulary, tokens)
         })
     })
@@ -63,7 +63,7 @@ pub fn vocabularies() -> &'static [(Arc<Vocabulary>, Tokens); 2] {
 pub struct Tokens(Vec<(Vec<u32>, u32)>);
 
 impl Tokens {
-    pub fn of(v: &Vocabulary) -> Tokens {
+    pub fn from_vocabulary(v: &Vocabulary) -> Tokens {
         let spelled = (0..v.size() as u32).filter_map(|id| {
             let bytes = v.spelling(id)?;
             Some((bytes.iter().map(|&b| u32::from(b)).collect(), id))
@@ -196,7 +196,7 @@ pub fn walk(
         return Err("taken, but nothing is accepted".to_owned());
     }
     counts.grammars += 1;
-    let mut whole = Bnf::of(&mut make()).unwrap();
+    let mut whole = Bnf::from_grammar(&mut make()).unwrap();
     if lexer != Lexer::Contextual {
         whole = whole.with_ignored();
     }

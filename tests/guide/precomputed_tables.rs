@@ -88,7 +88,7 @@ fn built_and_lazy_masks_are_the_same() {
             assert!(index.is_complete());
             let walked: Vec<u64> = (0..4).map(|seed| walk(&index, seed)).collect();
             assert!(expected == walked, "{source}: {threads} threads");
-            let bytes = IndexPack::of(&index, source.to_owned(), None).unwrap().pack().to_bytes();
+            let bytes = IndexPack::from_index(&index, source.to_owned(), None).unwrap().pack().to_bytes();
             let stored = open(&bytes, &index, make);
             let walked: Vec<u64> = (0..4).map(|seed| walk(&stored, seed)).collect();
             assert!(expected == walked, "{source}: stored");
@@ -112,7 +112,7 @@ fn guides_of_a_stored_index_agree_on_and_off_its_tables() {
     for source in ["{}", r#"{"enum": [{"a": [1, 2]}, "b"]}"#] {
         let index = schema(source, &vocabulary::small()).unwrap();
         index.build(None, 200_000, |_, _| Ok(())).unwrap();
-        let bytes = IndexPack::of(&index, source.to_owned(), None).unwrap().pack().to_bytes();
+        let bytes = IndexPack::from_index(&index, source.to_owned(), None).unwrap().pack().to_bytes();
         let stored = open(&bytes, &index, schema);
         let mut seen: Vec<(Vec<u8>, Vec<u32>)> = Vec::new();
         for seed in 0..6 {

@@ -20,7 +20,7 @@ const CHOSEN: &[&str] = &[
 #[test]
 fn masks_are_those_of_the_twin() {
     let v = crate::support::vocabulary::small();
-    let tokens = Spellings::of(&v);
+    let tokens = Spellings::from_vocabulary(&v);
     let mut rng = Rng(5);
     let random = (0..60).map(|_| crate::support::schemas::random(&mut rng));
     let schemas: Vec<String> = CHOSEN.iter().map(|s| s.to_string()).chain(random).collect();

@@ -141,7 +141,7 @@ fn texts(schema: usize) -> impl Iterator<Item = &'static str> {
 #[test]
 fn masks_are_the_twins() {
     let v = vocabulary::small();
-    let tokens = Spellings::of(&v);
+    let tokens = Spellings::from_vocabulary(&v);
     let (mut states, mut wrong) = (0, Vec::new());
     for (n, (schema, _)) in SCHEMAS.iter().enumerate() {
         for (o, options) in all_options().iter().enumerate() {
@@ -192,7 +192,7 @@ fn a_vocabulary_without_all_bytes() {
 }
 
 fn lacking(v: &Arc<Vocabulary>) {
-    let spelled = Spellings::of(v);
+    let spelled = Spellings::from_vocabulary(v);
     let mut compared = 0;
     for (schema, texts) in [SCHEMAS[0], SCHEMAS[1], SCHEMAS[3]] {
         for options in &all_options() {

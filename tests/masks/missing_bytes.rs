@@ -180,7 +180,7 @@ fn outputs(guide: &mut Guide, tokens: &[&[u8]], text: &mut Vec<u8>, most: usize,
 /// Questions about bytes are answered exactly where the tokens spell every member.
 #[test]
 fn languages_that_tokens_narrow_are_not_answered_for() {
-    const MOST: usize = 6;
+    const MOST_TOKENS: usize = 6;
     let all: Vec<Vec<u8>> = (0..=255u8).map(|b| vec![b]).collect();
     let all: Vec<&[u8]> = all.iter().map(|t| &t[..]).collect();
     let cases: &[(&str, &[&[u8]])] = &[
@@ -207,8 +207,8 @@ fn languages_that_tokens_narrow_are_not_answered_for() {
         let index = regex(pattern, &v, &Limits::default()).expect(pattern);
         let oracle = regex(pattern, &bytes(), &Limits::default()).expect(pattern);
         let (mut by_tokens, mut by_bytes) = (BTreeSet::new(), BTreeSet::new());
-        outputs(&mut start(&index), tokens, &mut Vec::new(), MOST, &mut by_tokens);
-        outputs(&mut start(&oracle), &all, &mut Vec::new(), MOST, &mut by_bytes);
+        outputs(&mut start(&index), tokens, &mut Vec::new(), MOST_TOKENS, &mut by_tokens);
+        outputs(&mut start(&oracle), &all, &mut Vec::new(), MOST_TOKENS, &mut by_bytes);
         let is_whole = by_tokens == by_bytes;
         *(if is_whole { &mut whole } else { &mut narrowed }) += 1;
         let refused = |e: interlock::Error| assert_eq!(e.kind(), ErrorKind::Unsupported, "{pattern} {tokens:?}: {e}");
@@ -219,7 +219,11 @@ fn languages_that_tokens_narrow_are_not_answered_for() {
             let answered = index.language_size(1_000).map(|n| assert_eq!(n, oracle.language_size(1_000).expect("few")));
             assert_eq!(answered.is_ok(), is_whole, "{pattern} {tokens:?}");
             answered.err().map(refused);
-            assert_eq!(index.random_member(3, MOST, 1_000).map_err(refused).is_ok(), is_whole, "{pattern} {tokens:?}");
+            assert_eq!(
+                index.random_member(3, MOST_TOKENS, 1_000).map_err(refused).is_ok(),
+                is_whole,
+                "{pattern} {tokens:?}"
+            );
             assert_eq!(index.shortest_member(1_000).map_err(refused).is_ok(), is_whole, "{pattern} {tokens:?}");
             for (a, b) in [(&index, &oracle), (&oracle, &index)] {
                 assert_eq!(a.witness_not_in(b, 1_000).map_err(refused).is_ok(), is_whole, "{pattern} {tokens:?}");

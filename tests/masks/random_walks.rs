@@ -18,7 +18,7 @@ fn small() -> &'static (Arc<Vocabulary>, Spellings) {
     static SMALL: OnceLock<(Arc<Vocabulary>, Spellings)> = OnceLock::new();
     SMALL.get_or_init(|| {
         let v = vocabulary::small();
-        let tokens = Spellings::of(&v);
+        let tokens = Spellings::from_vocabulary(&v);
         (v, tokens)
     })
 }

@@ -7,7 +7,7 @@ use interlock::schema::{PropertyOrder, SchemaOptions, Spelling, Whitespace};
 use interlock::util::rng::Rng;
 use interlock::{ErrorKind, GuideOptions, Index, Limits};
 
-const MOST: usize = 20_000;
+const MOST_STATES: usize = 20_000;
 
 fn pattern(p: &str) -> Option<Index> {
     let options = RegexOptions { dialect: Dialect::Python, flags: String::new() };
@@ -52,7 +52,7 @@ fn enumerated(index: &Index, most: usize) -> Option<usize> {
 }
 
 fn size(index: &Index) -> Option<u128> {
-    let mut bytes = index.language_size(MOST).unwrap()?.to_le_bytes();
+    let mut bytes = index.language_size(MOST_STATES).unwrap()?.to_le_bytes();
     bytes.resize(16, 0);
     Some(u128::from_le_bytes(bytes.try_into().unwrap()))
 }
@@ -110,7 +110,7 @@ fn flat_automata_accept_what_guides_accept() {
         let Ok(flat) = index.flat(1_500) else { continue };
         flat_ones += 1;
         for seed in 0..4 {
-            let member = index.random_member(seed, 120, MOST);
+            let member = index.random_member(seed, 120, MOST_STATES);
             let Ok(mut text) = member else { continue };
             assert!(accepts(index, &text), "{:?}", String::from_utf8_lossy(&text));
             for _ in 0..4 {
@@ -143,16 +143,16 @@ fn witnesses() {
     for (p, q, only, both) in rows {
         let (a, b) = (pattern(p).unwrap(), pattern(q).unwrap());
         let text = |w: Option<Vec<u8>>| w.map(|w| String::from_utf8(w).unwrap());
-        assert_eq!(text(a.witness_not_in(&b, MOST).unwrap()).as_deref(), only, "{p} {q}");
-        assert_eq!(text(a.witness_in_both(&b, MOST).unwrap()).as_deref(), both, "{p} {q}");
+        assert_eq!(text(a.witness_not_in(&b, MOST_STATES).unwrap()).as_deref(), only, "{p} {q}");
+        assert_eq!(text(a.witness_in_both(&b, MOST_STATES).unwrap()).as_deref(), both, "{p} {q}");
     }
     let a = schema(r#"{"type":"object"}"#, PropertyOrder::Any);
     let b = schema(r#"{"type":"object","required":["k"]}"#, PropertyOrder::Any);
-    let w = a.witness_not_in(&b, MOST).unwrap().unwrap();
+    let w = a.witness_not_in(&b, MOST_STATES).unwrap().unwrap();
     assert!(accepts(&a, &w) && !accepts(&b, &w));
     let w = a.witness_in_both(&b, 2_000).unwrap_err();
     assert_eq!(w.kind(), ErrorKind::Limit, "every shorter key is another configuration");
     assert_eq!(b.witness_not_in(&a, 2_000).unwrap_err().kind(), ErrorKind::Limit, "keys without end");
     assert_eq!(b.language_size(2_000).unwrap_err().kind(), ErrorKind::Limit);
-    assert_eq!(a.shortest_member(MOST).unwrap(), b"{}");
+    assert_eq!(a.shortest_member(MOST_STATES).unwrap(), b"{}");
 }

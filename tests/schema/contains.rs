@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 /// What elements may be.
 const VALUES: [&str; 5] = ["null", "true", "\"a\"", "\"ab\"", "\"b\""];
 /// No array has more elements.
-const MOST: usize = 4;
+const MOST_ELEMENTS: usize = 4;
 
 fn value(i: usize) -> Value {
     serde_json::from_str(VALUES[i]).unwrap()
@@ -35,11 +35,11 @@ fn set(rng: &mut Rng) -> (Vec<Value>, Value) {
     (members, schema)
 }
 
-/// All arrays up to [`MOST`] elements.
+/// All arrays up to [`MOST_ELEMENTS`] elements.
 fn arrays() -> Vec<Vec<Value>> {
     let mut all: Vec<Vec<Value>> = vec![Vec::new()];
     let mut from = 0;
-    for _ in 0..MOST {
+    for _ in 0..MOST_ELEMENTS {
         let end = all.len();
         for i in from..end {
             all.extend((0..VALUES.len()).map(|v| [all[i].clone(), vec![value(v)]].concat()).collect::<Vec<_>>());
@@ -55,7 +55,7 @@ fn several_with_bounds_as_the_specification_says() {
     let mut rng = Rng(18);
     let (mut compared, mut empty, mut prefixes) = (0, 0, 0);
     for _ in 0..150 {
-        let max = rng.below(MOST + 1);
+        let max = rng.below(MOST_ELEMENTS + 1);
         let min = rng.below(max + 1);
         let at: Vec<(Vec<Value>, Value)> = (0..rng.below(3)).map(|_| set(&mut rng)).collect();
         let (rest, rest_schema) = if rng.chance(60) {

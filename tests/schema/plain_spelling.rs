@@ -156,7 +156,7 @@ fn another_spelling_of_a_declared_key_is_no_key() {
 #[test]
 fn masks_are_exact() {
     let v = small();
-    let tokens = Spellings::of(v);
+    let tokens = Spellings::from_vocabulary(v);
     let own = [
         r#"{"properties":{"name":{"type":"integer"},"a\"b":{},"é":{"enum":["é\\","n/",1.50]}}}"#,
         r#"{"properties":{"name":{"enum":["a\n","ab","id"]}},"patternProperties":{"^n":{"const":"the \"name\""}},"additionalProperties":false}"#,
@@ -260,7 +260,7 @@ fn escapes_without_their_letter_are_not_begun() {
             walks.push(compile(r#"{"type":"string","pattern":"^[\\n\\t]{2}$"}"#).expect("tabs are left"));
             walks.push(compile(r#"{"type":"object","propertyNames":{"maxLength":1}}"#).expect("an object"));
         }
-        let tokens = Spellings::of(&v);
+        let tokens = Spellings::from_vocabulary(&v);
         for index in &walks {
             for seed in 0..20 {
                 let guide = index.guide(&GuideOptions::default()).expect("no budget");
@@ -276,7 +276,7 @@ fn escapes_without_their_letter_are_not_begun() {
 #[test]
 fn masks_of_random_schemas_are_exact() {
     let v = small();
-    let tokens = Spellings::of(v);
+    let tokens = Spellings::from_vocabulary(v);
     let many = std::env::var("INTERLOCK_PLAIN_SCHEMAS").ok().and_then(|n| n.parse().ok()).unwrap_or(12);
     let hints: Vec<&str> = schemas::HINTS.iter().chain(HINTS).copied().collect();
     let (mut states, mut wrong) = (0, Vec::new());
@@ -461,7 +461,7 @@ fn what_a_pattern_or_format_leaves_no_choice_about_is_forced() {
 #[test]
 fn plain_documents_are_those_of_any_spelling_respelled() {
     let v = small();
-    let tokens = Spellings::of(v);
+    let tokens = Spellings::from_vocabulary(v);
     let (mut ended, mut other) = (0, 0);
     for (schema, seed) in SCHEMAS.iter().cycle().take(3 * SCHEMAS.len()).zip(0..) {
         let index = compile(schema, Spelling::Constants);

@@ -97,7 +97,7 @@ pub struct Sources<'a> {
 
 /// Walks guides of all sources, which must find nothing wrong and compare more than `least` masks.
 pub fn walk_all(v: &Arc<Vocabulary>, plan: Plan, sources: Sources<'_>, least: usize) {
-    let tokens = Spellings::of(v);
+    let tokens = Spellings::from_vocabulary(v);
     let limits = Limits::default();
     let mut wrong = Vec::new();
     let mut states = 0;

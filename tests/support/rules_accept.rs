@@ -66,7 +66,7 @@ fn object(rules: &mut Rules, o: &ObjectShape, members: &serde_json::Map<String, 
         return false;
     }
     let has = |i: u32| members.contains_key(&*o.properties[i as usize].name);
-    if o.implications.iter().any(|&(a, b)| has(a) && !has(b)) {
+    if o.dependent_required.iter().any(|&(a, b)| has(a) && !has(b)) {
         return false;
     }
     // Sets of witnesses that some choice of classes finds.

@@ -16,7 +16,7 @@ pub struct Spellings(Vec<(Vec<u8>, u32)>);
 
 impl Spellings {
     /// The tokens of a vocabulary.
-    pub fn of(v: &Vocabulary) -> Self {
+    pub fn from_vocabulary(v: &Vocabulary) -> Self {
         let ids = 0..v.size() as u32;
         let mut all: Vec<(Vec<u8>, u32)> = ids.filter_map(|id| Some((v.spelling(id)?.to_vec(), id))).collect();
         all.sort();

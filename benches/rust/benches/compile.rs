@@ -10,7 +10,7 @@ use interlock_benches::vocabulary::synthetic;
 
 fn compiling(c: &mut Criterion) {
     let vocabulary = synthetic(128_000);
-    let tables = VocabTables::of(&vocabulary).expect("the tables are made");
+    let tables = VocabTables::for_vocabulary(&vocabulary).expect("the tables are made");
     let (large, wide, tools) = (sources::large(LARGE_GROUPS), sources::wide(1_000), sources::tools(100));
     for (name, schema) in [("small", sources::SMALL), ("large", &large), ("wide", &wide), ("tools", &tools)] {
         let expected = sources::schema(schema, &vocabulary).fingerprint();

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 fn along_documents(c: &mut Criterion) {
     let vocabulary = synthetic(128_000);
-    let tables = VocabTables::of(&vocabulary).expect("the tables are made");
+    let tables = VocabTables::for_vocabulary(&vocabulary).expect("the tables are made");
     let cutter = Cutter::new(&vocabulary);
     let large = sources::large(LARGE_GROUPS);
     for (name, schema, text) in [

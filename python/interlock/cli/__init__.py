@@ -9,7 +9,7 @@ work and returns an exit code. What the commands share:
   error, and only on a terminal; colours; a line with a caret; ``suggest``: what was meant; ``exits``: the exit codes
   and how a failure is shown; ``atomic_files``: writing a file whole or not at all;
 * ``sources``: the arguments that name a source or a vocabulary; ``locate_error``: where in its source an error is, and
-  a way on, which the error carries as a ``PlaceInSource``;
+  the remedy, which the error carries as a ``PlaceInSource``;
 * ``checking``, ``comparing``, ``precomputing``: what the work of one command or a few is done with.
 
 Argparse, because numpy is the only package that interlock needs: a command line that must be installed everywhere

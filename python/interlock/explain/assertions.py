@@ -9,10 +9,10 @@ from fractions import Fraction
 from typing import Any
 
 from interlock.explain.document import Node
-from interlock.explain.format_rules import broken_rule
-from interlock.explain.format_rules.patterns import left_out as left_out_of_regex
 from interlock.explain.validator import Step
 from interlock.explain.wording import ARTICLES, brief_literal, either, listed, literal
+from interlock.string_formats import FORMATS, broken_rule
+from interlock.string_formats.patterns import left_out as left_out_of_regex
 from interlock.util.near_words import nearest
 from interlock.util.plurals import counted
 
@@ -167,7 +167,7 @@ def _format(step: Step, name: Any) -> None:
         step.out.unsure = True
     elif not answer:
         message = f"{step.subject}: {step.written} is no {name} (format)"
-        step.problem("format", message + _why_no_format(step, name), hint=FORMAT_HINTS.get(name, ""))
+        step.problem("format", message + _why_no_format(step, name), hint=FORMATS[name].hint if name in FORMATS else "")
 
 
 def _why_no_format(step: Step, name: str) -> str:
@@ -187,30 +187,6 @@ def _why_no_format(step: Step, name: str) -> str:
     if taken == len(text) - 1:
         return ": it ends too early"
     return f": {literal(text[taken])} does not fit as character {taken}"
-
-
-FORMAT_HINTS = {
-    "date": "write it like 2026-03-14",
-    "time": "write it like 12:30:00Z, with an offset",
-    "date-time": "write it like 2026-03-14T12:30:00Z, with an offset",
-    "duration": "write it like P3DT4H",
-    "email": "write it like ada@example.org",
-    "idn-email": "write it like ada@example.org",
-    "hostname": "write it like www.example.org",
-    "idn-hostname": "write it like bücher.example",
-    "uri": "write it like https://example.org/a",
-    "uri-reference": "write it like /a/b",
-    "iri": "write it like https://example.org/ü",
-    "iri-reference": "write it like /a/ü",
-    "uri-template": "write it like /users/{id}",
-    "uuid": "write it like 2eb8aa08-aa98-11ea-b4aa-73b441d16380",
-    "ipv4": "write it like 192.0.2.1",
-    "ipv6": "write it like 2001:db8::1",
-    "json-pointer": "write it like /a/0",
-    "relative-json-pointer": "write it like 1/a",
-    "regex": "write it like ^[a-z]+$",
-}
-"""What ``interlock check`` says of a text that is not of its format: an example of one that is."""
 
 
 def _exact(step: Step) -> str:

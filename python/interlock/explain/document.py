@@ -28,7 +28,7 @@ TRIED = 100
 
 
 class NotJson(Exception):
-    """The text is no JSON: ``offset`` is where, ``message`` what is wrong there and ``hint`` a way on, or empty."""
+    """The text is no JSON: ``offset`` is where, ``message`` what is wrong, and ``hint`` what helps, or empty."""
 
     partial: Node | None = None
     """What was read until there: what was open ends at ``offset``."""
@@ -293,8 +293,8 @@ class _Reader:
             colon = self.blank(end)
             if self.text[colon : colon + 1] != ":":
                 where = "the text ends where a colon is" if colon >= len(self.text) else "a colon is"
-                slip = self.text[colon : colon + 1]
-                hint = "write : for =" if slip == "=" else "write : before it" if slip and slip in _BEGINS else ""
+                found = self.text[colon : colon + 1]
+                hint = "write : for =" if found == "=" else "write : before it" if found and found in _BEGINS else ""
                 raise NotJson(f"{where} expected after the key", colon, hint)
             value = self.value(self.blank(colon + 1))
             node.members.append(Member(name, at, end, value))
@@ -315,8 +315,8 @@ class _Reader:
         if at >= len(self.text):
             raise NotJson(f"the text ends inside the {kind} that begins {self.place(begin)}", at)
         if self.text[at] not in ("," + closer):
-            slip = "write a comma before it" if self.text[at] in _BEGINS else ""
-            raise NotJson(f"a comma or {closer} is expected", at, self.hint(at) or slip)
+            hint = "write a comma before it" if self.text[at] in _BEGINS else ""
+            raise NotJson(f"a comma or {closer} is expected", at, self.hint(at) or hint)
         return at
 
     def place(self, at: int) -> str:

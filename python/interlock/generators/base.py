@@ -22,7 +22,7 @@ from interlock.generators.call_arguments.arguments import (
 from interlock.generators.call_arguments.call_types import Batch, Chat, TextType
 from interlock.generators.call_arguments.public_names import PublicNames
 from interlock.generators.call_options import CallOptions
-from interlock.generators.error_advice import advice
+from interlock.generators.error_hints import error_hints
 from interlock.generators.prepared_calls import KEPT, PreparedCalls
 from interlock.generators.prompts.described_prompt import described, described_rows, take_describe
 from interlock.generators.replies.attempts import Asking, asked, take_attempts
@@ -271,7 +271,7 @@ class Generator(AwaitedCalls, PreparedCalls, PublicNames, ABC):
         max_tokens = check_max_tokens(max_tokens)
         attempts, is_detailed = take_attempts(options), take_details(options)
         output = self._prepared(output_type, max_tokens, options)
-        with advice(max_tokens):
+        with error_hints(max_tokens):
             rows = [described(prompt, output, is_described)]
             is_chat = self._reads_as_chat(options.get("chat"))
             asking = asked(rows, [output], max_tokens, options, attempts, is_chat, is_detailed)
@@ -369,7 +369,7 @@ class Generator(AwaitedCalls, PreparedCalls, PublicNames, ABC):
         max_tokens = check_max_tokens(max_tokens)
         attempts, is_detailed = take_attempts(options), take_details(options)
         outputs = self._prepared_rows(prompts, output_type, max_tokens, options)
-        with advice(max_tokens), named_rows():
+        with error_hints(max_tokens), named_rows():
             rows = described_rows(prompts, outputs, is_described)
             is_chat = self._reads_as_chat(options.get("chat"))
             asking = asked(rows, outputs, max_tokens, options, attempts, is_chat, is_detailed)
@@ -420,7 +420,7 @@ class Generator(AwaitedCalls, PreparedCalls, PublicNames, ABC):
         max_tokens = check_max_tokens(max_tokens)
         read_element = reads_in_context(element_reader(output_type), options.get("context"))
         output = self._prepared(output_type, max_tokens, options)
-        with advice(max_tokens):
+        with error_hints(max_tokens):
             told = described(prompt, output, is_described)
             pieces = up_to_stop(self._pieces(told, output, max_tokens, options), output, told)
         is_json, one = output.kind == "json_schema", self._reads_in_one_thread

@@ -23,7 +23,7 @@ from interlock.generators.call_arguments.arguments import (
 from interlock.generators.call_arguments.json_blanks import with_whitespace
 from interlock.generators.call_arguments.prefill_text import prefill_of
 from interlock.generators.call_options import CallOptions, SamplingOptions
-from interlock.generators.error_advice import advice
+from interlock.generators.error_hints import error_hints
 from interlock.generators.prompts.described_prompt import described, take_describe
 from interlock.generators.prompts.prefill import prefilled
 from interlock.generators.recently_used import RecentlyUsed
@@ -173,7 +173,7 @@ class LocalGenerator(BudgetChecks, Generator):
         is_described = take_describe(options)
         max_tokens = check_max_tokens(max_tokens)
         output = self._prepared(output_type, max_tokens, options)
-        with advice(max_tokens):
+        with error_hints(max_tokens):
             told = described(prompt, output, is_described)
             prompt_ids, ids = self._token_ids(told, output, max_tokens, dict(options))
             begun = self._index_behind(told, prompt_ids, output)
@@ -363,7 +363,7 @@ class LocalGenerator(BudgetChecks, Generator):
         output = self.output_type(output_type)
 
         def make() -> Index:
-            with advice():
+            with error_hints():
                 return output.index(self.vocabulary)
 
         return self._indexes.get_or_make(output.key, make)

@@ -25,7 +25,7 @@ from interlock.generators.call_arguments.arguments import (
 )  # fmt: skip
 from interlock.generators.call_arguments.prefill_text import prefill_of
 from interlock.generators.call_options import CallOptions
-from interlock.generators.error_advice import advice
+from interlock.generators.error_hints import error_hints
 from interlock.generators.prompts.described_prompt import described, described_rows, take_describe
 from interlock.generators.replies.attempts import Asking, asked, take_attempts
 from interlock.generators.replies.completion import Known, take_details, written
@@ -80,8 +80,8 @@ class _Requests(Generator):
         if not isinstance(model, str) or not model:
             raise ArgumentError(f"model is the name of a model of the server, not {quoted(model)}")
         if server not in _SERVERS:
-            slip = meant(server.lower(), _SERVERS) if isinstance(server, str) else ""
-            raise ArgumentError(f"server is one of {', '.join(_SERVERS)}, not {quoted(server)}{slip}")
+            hint = meant(server.lower(), _SERVERS) if isinstance(server, str) else ""
+            raise ArgumentError(f"server is one of {', '.join(_SERVERS)}, not {quoted(server)}{hint}")
         super().__init__()
         self.client, self.model, self.server = client, model, server
         self._create = create
@@ -234,7 +234,7 @@ class AsyncOpenAIGenerator(_Requests):
         max_tokens = check_max_tokens(max_tokens)
         attempts, is_detailed = take_attempts(options), take_details(options)
         output = self._prepared(output_type, max_tokens, options)
-        with advice(max_tokens):
+        with error_hints(max_tokens):
             rows = [described(prompt, output, is_described)]
             values = await self._awaited(
                 asked(rows, [output], max_tokens, options, attempts, is_detailed=is_detailed), max_tokens
@@ -261,7 +261,7 @@ class AsyncOpenAIGenerator(_Requests):
         max_tokens = check_max_tokens(max_tokens)
         attempts, is_detailed = take_attempts(options), take_details(options)
         outputs = self._prepared_rows(prompts, output_type, max_tokens, options)
-        with advice(max_tokens), named_rows():
+        with error_hints(max_tokens), named_rows():
             rows = described_rows(prompts, outputs, is_described)
             values = await self._awaited(
                 asked(rows, outputs, max_tokens, options, attempts, is_detailed=is_detailed), max_tokens
@@ -294,7 +294,7 @@ class AsyncOpenAIGenerator(_Requests):
         max_tokens = check_max_tokens(max_tokens)
         read_element = reads_in_context(element_reader(output_type), options.get("context"))
         output = self._prepared(output_type, max_tokens, options)
-        with advice(max_tokens):
+        with error_hints(max_tokens):
             request, fields = self._call(described(prompt, output, is_described), output, max_tokens, options)
         _no_envelope(request)
         reasons: list[str | None] = [None]

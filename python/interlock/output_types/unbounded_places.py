@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from interlock.string_formats import FORMATS
 from interlock.util.json_pointer import escaped, unescaped
 
 __all__ = ["long_fraction", "unbounded_place", "unbounded_within"]
@@ -19,8 +20,6 @@ _OF_TYPE = {
 _NESTS = "how deep it nests: make a class for each level"
 _OPEN = '"additionalProperties": false, or pass the class itself in the place of its schema'
 _KINDS = ("string", "number", "array", "object")
-# Formats whose texts are short: of times, only the fraction of a second could go on.
-_SHORT = frozenset(("date", "time", "date-time", "uuid", "ipv4", "ipv6"))
 _STRING = re.compile(r'"(?:\\.|[^"\\])*"?', re.DOTALL)
 _ESCAPES_AND_CLASSES = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]", re.DOTALL)
 
@@ -141,7 +140,7 @@ class _Search:
 
     def _of_kind(self, kind: str, schema: Mapping[str, Any], at: str, within: tuple[str, ...]) -> str | None:
         if kind == "string":
-            is_short = "maxLength" in schema or schema.get("format") in _SHORT or _is_short(schema.get("pattern"))
+            is_short = "maxLength" in schema or _has_short_format(schema) or _is_short(schema.get("pattern"))
             return None if is_short else _said(at, "maxLength, in Python max_length")
         if kind in ("integer", "number"):
             is_closed = _has(schema, "Minimum") and _has(schema, "Maximum")
@@ -205,6 +204,11 @@ def _said(at: str, lacks: str) -> str:
 def _has(schema: Mapping[str, Any], side: str) -> bool:
     """Whether a number has the bound ``"Minimum"`` or ``"Maximum"``."""
     return side.lower() in schema or f"exclusive{side}" in schema
+
+
+def _has_short_format(schema: Mapping[str, Any]) -> bool:
+    name = schema.get("format")
+    return isinstance(name, str) and name in FORMATS and FORMATS[name].is_short
 
 
 def _is_short(pattern: Any) -> bool:

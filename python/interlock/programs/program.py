@@ -11,7 +11,7 @@ from interlock.generators.base import DEFAULT_MAX_TOKENS, TextType
 from interlock.generators.call_arguments.arguments import MISSING, Prompt, check_max_tokens, check_options
 from interlock.generators.call_arguments.prefill_text import prefill_of, without_prefill
 from interlock.generators.call_options import SamplingOptions
-from interlock.generators.error_advice import advice
+from interlock.generators.error_hints import error_hints
 from interlock.generators.local import LocalGenerator
 from interlock.generators.replies.attempts import add_count, is_refused, take_attempts, told
 from interlock.generators.replies.number_warnings import warn_long_number
@@ -289,7 +289,7 @@ class Program:
         """Write a part behind the transcript, and return its text and its value."""
         begun = len(self._transcript.data)
         index = self.generator.index(output)
-        with advice(max_tokens), self.model.turns.turn(nests=True):
+        with error_hints(max_tokens), self.model.turns.turn(nests=True):
             data = self._decoder.write(
                 self._transcript,
                 index,
@@ -420,9 +420,9 @@ class Program:
         try:
             return self.captures[name]
         except KeyError:
-            slip = meant(name, self.captures)
+            hint = meant(name, self.captures)
             known = (
-                f"there is {', '.join(map(repr, self.captures))}{slip}" if self.captures else "no part has a name yet"
+                f"there is {', '.join(map(repr, self.captures))}{hint}" if self.captures else "no part has a name yet"
             )
             raise KeyError(f"no part has the name {name!r}: {known}") from None
 

@@ -29,12 +29,9 @@ from interlock.samples.grammar_samples import (
     keywords_of,
 )
 from interlock.samples.next_kinds import comment_marks, other_kind, takes_words
+from interlock.string_formats import FORMATS
+from interlock.string_formats.everyday_words import WORDS
 
-WORDS = (
-    "amber apple autumn basil bridge candle cedar cloud copper coral cotton dawn delta ember fern field forest garden "
-    "ginger harbor hazel honey island ivory jasmine lake lemon linen maple marble meadow mint morning olive orchid "
-    "paper pepper pine plum river rose saffron sage sand silver snow spring stone summer tea thyme valley willow winter"
-).split()
 TRIES = 8
 SEARCHES = 40
 """How often the shortest way to the end is looked for, which may take long."""
@@ -44,25 +41,6 @@ LONG = 12
 """Characters after which a text goes the shortest way to its end."""
 MOST = 400
 """Characters beyond the least ones after which a text is given up."""
-FORMATS: dict[str, Callable[[random.Random], str]] = {
-    "date": lambda r: f"20{r.randrange(20, 30)}-{r.randrange(1, 13):02}-{r.randrange(1, 29):02}",
-    "time": lambda r: f"{r.randrange(24):02}:{r.randrange(60):02}:{r.randrange(60):02}Z",
-    "date-time": lambda r: f"{FORMATS['date'](r)}T{FORMATS['time'](r)}",
-    "duration": lambda r: f"P{r.randrange(1, 30)}DT{r.randrange(1, 24)}H",
-    "email": lambda r: f"{r.choice(WORDS)}@example.org",
-    "hostname": lambda r: f"{r.choice(WORDS)}.example.org",
-    "uri": lambda r: f"https://example.org/{r.choice(WORDS)}",
-    "uri-reference": lambda r: f"/{r.choice(WORDS)}/{r.choice(WORDS)}",
-    "uri-template": lambda r: f"/{r.choice(WORDS)}/{{id}}",
-    "ipv4": lambda r: f"192.0.2.{r.randrange(1, 255)}",
-    "ipv6": lambda r: f"2001:db8::{r.randrange(1, 0xFFFF):x}",
-    "uuid": lambda r: "-".join(f"{r.getrandbits(4 * n):0{n}x}" for n in (8, 4, 4, 4, 12)),
-    "json-pointer": lambda r: f"/{r.choice(WORDS)}/0",
-    "relative-json-pointer": lambda r: f"1/{r.choice(WORDS)}",
-    "regex": lambda r: "^[a-z]+$",
-}
-FORMATS["idn-email"], FORMATS["idn-hostname"] = FORMATS["email"], FORMATS["hostname"]
-FORMATS["iri"], FORMATS["iri-reference"] = FORMATS["uri"], FORMATS["uri-reference"]
 OPENERS = {"string": b'"', "object": b"{", "array": b"[", "number": b"-0123456789", "boolean": b"tf", "null": b"n"}
 WEIGHTS = {"string": 6, "number": 4, "boolean": 2, "object": 2, "array": 2, "null": 1}
 
@@ -313,7 +291,7 @@ class _Writer:
         """Write a string: of a format, of words, or any that is allowed. ``GivenUp`` where none is found."""
         formats = [shape.schema.get("format") for shape in shapes]
         for name in formats:
-            if name in FORMATS and self.scalar(json.dumps(FORMATS[name](self.rng))):
+            if name in FORMATS and self.scalar(json.dumps(FORMATS[name].sample(self.rng))):
                 return
         least = self.asked(shapes, "minLength")
         for words in (1 + (self.rng.random() < 0.25), 1, 2):
@@ -324,8 +302,8 @@ class _Writer:
                 text = text[: max(least, text.find(" ", least))]
             if self.scalar(json.dumps(text)):
                 return
-        for make in self.shuffled(list(FORMATS.values())):
-            if self.scalar(json.dumps(make(self.rng))):
+        for known in self.shuffled(list(FORMATS.values())):
+            if self.scalar(json.dumps(known.sample(self.rng))):
                 return
         if not self.put('"'):
             raise GivenUp

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import interlock
 from interlock._recipe import Recipe, byte_vocabulary
-from interlock.samples.plausible import WORDS, example
+from interlock.samples.plausible import example
 from interlock.schema_hints import quiet
+from interlock.string_formats.everyday_words import WORDS
 
 if TYPE_CHECKING:
     from interlock.tools.notations.render import Call

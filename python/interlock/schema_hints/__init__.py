@@ -29,7 +29,6 @@ from interlock.schema_hints.envelopes import ENVELOPES, SCHEMA_KEYS, Envelope, e
 from interlock.schema_hints.known_names import (
     ANNOTATIONS,
     ELSEWHERE,
-    FORMATS,
     HARMLESS,
     KEYWORDS,
     OF_PYDANTIC,
@@ -37,6 +36,7 @@ from interlock.schema_hints.known_names import (
     OTHERS,
     TYPE_WORDS,
 )
+from interlock.string_formats import FORMATS
 from interlock.util.argument_types import require
 from interlock.util.caller_warnings import warn_caller
 from interlock.util.near_words import nearest
@@ -54,9 +54,9 @@ __all__ = [
     "UnknownFormat",
     "UnknownKeyword",
     "UnknownKeywordWarning",
-    "advice",
     "envelope",
     "handling",
+    "hint_of",
     "is_quiet",
     "no_schema",
     "place_of_schemas",
@@ -82,10 +82,10 @@ ALIKE = 0.78
 """From this likeness on (``difflib``), one word is taken for a slip of the other."""
 
 
-def advice(keyword: str, suggestion: str) -> str:
+def hint_of(keyword: str, suggestion: str) -> str:
     """What to do about an unknown keyword: another name, or what says the same.
 
-    >>> advice("min", "minimum"), advice("optional", ELSEWHERE["optional"])
+    >>> hint_of("min", "minimum"), hint_of("optional", ELSEWHERE["optional"])
     ('did you mean minimum?', 'leave the name out of required')
     """
     if keyword == "optional":
@@ -104,7 +104,7 @@ class UnknownKeyword:
     suggestion: str
 
     def __str__(self) -> str:
-        meant = f"; {advice(self.keyword, self.suggestion)}" if self.suggestion else ""
+        meant = f"; {hint_of(self.keyword, self.suggestion)}" if self.suggestion else ""
         return f"`{self.keyword}`{_at(self.pointer)} is no keyword of JSON Schema, so it asserts nothing{meant}"
 
 

@@ -1,4 +1,4 @@
-"""The names that JSON Schema knows, of keywords, formats and types, and what other languages call the same."""
+"""The names that JSON Schema knows, of keywords and types, and what other languages call them and its formats."""
 
 from __future__ import annotations
 
@@ -12,11 +12,6 @@ KEYWORDS = frozenset(
     "writeOnly".split()
 )
 """All keywords of drafts 4 to 2020-12."""
-FORMATS = frozenset(
-    "date date-time duration email hostname idn-email idn-hostname ipv4 ipv6 iri iri-reference json-pointer regex "
-    "relative-json-pointer time uri uri-reference uri-template uuid".split()
-)
-"""All formats that the engine asserts: those of drafts 4 to 2020-12, and others that a registry names."""
 OTHER_FORMATS = {
     "url": "uri",
     "link": "uri",

@@ -24,10 +24,10 @@ fn schema(text: &str, vocabulary: &Arc<Vocabulary>) -> Result<Index> {
 
 fn packed(text: &str) -> Vec<u8> {
     let index = schema(text, &vocabulary()).unwrap();
-    let made = IndexPack::of(&index, text.to_owned(), Some(10_000)).unwrap().pack().to_bytes();
-    assert!(IndexPack::of(&index, text.to_owned(), None).unwrap().built.is_none());
+    let made = IndexPack::from_index(&index, text.to_owned(), Some(10_000)).unwrap().pack().to_bytes();
+    assert!(IndexPack::from_index(&index, text.to_owned(), None).unwrap().built.is_none());
     index.build(Some(2), 10_000, |_, _| Ok(())).unwrap();
-    assert!(IndexPack::of(&index, text.to_owned(), None).unwrap().pack().to_bytes() == made);
+    assert!(IndexPack::from_index(&index, text.to_owned(), None).unwrap().pack().to_bytes() == made);
     made
 }
 

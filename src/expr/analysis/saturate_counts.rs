@@ -21,7 +21,7 @@ pub struct TokenReach {
 }
 
 impl TokenReach {
-    fn of(&self, x: &Exprs, body: ExprId) -> u32 {
+    fn longest_run(&self, x: &Exprs, body: ExprId) -> u32 {
         let Expr::Step { edges, .. } = x.get(body) else { return self.any };
         if edges.iter().any(|e| e.to != Exprs::EPS) {
             return self.any;
@@ -46,7 +46,7 @@ pub type SaturateTable = FxHashMap<ExprId, ExprId>;
 /// come back as they are.
 pub fn saturate(x: &mut Exprs, memo: &mut SaturateTable, reach: &TokenReach, e: ExprId) -> ExprId {
     let counts = |x: &Exprs, body, min: u32, max| {
-        let limit = reach.of(x, body).max(1);
+        let limit = reach.longest_run(x, body).max(1);
         (min.min(limit + 1), if max > limit { INF } else { max })
     };
     rewrite(x, memo, &counts, Some(reach.digits), DEEP, e)

@@ -339,7 +339,7 @@ fn rarest(groups: CharGroups) -> Option<(u8, u32)> {
 /// found, or more than a few.
 fn one_of(x: &Exprs, e: ExprId, among: CharGroups, depth: u32) -> Option<(CharGroups, u32)> {
     /// Bytes at most: what lacks all of them should be most of what there is.
-    const MOST: u32 = 4;
+    const MOST_BYTES: u32 = 4;
     let depth = depth.checked_sub(1)?;
     let of = |e: ExprId| one_of(x, e, among, depth);
     let rarer = |a: Option<(CharGroups, u32)>, b: Option<(CharGroups, u32)>| match (a, b) {
@@ -349,7 +349,7 @@ fn one_of(x: &Exprs, e: ExprId, among: CharGroups, depth: u32) -> Option<(CharGr
     let all = |a: (CharGroups, u32), b: Option<(CharGroups, u32)>| {
         let b = b?;
         let groups = a.0 | b.0;
-        (groups.count_ones() <= MOST).then_some((groups, a.1 + b.1))
+        (groups.count_ones() <= MOST_BYTES).then_some((groups, a.1 + b.1))
     };
     match x.get(e) {
         Expr::Step { nullable: false, edges } => edges.iter().try_fold((0, 0), |found, edge| {

@@ -37,22 +37,22 @@ impl SliceClass {
 /// The strings over a set of characters that are members of `e`, single characters at least; `None` if there are none.
 pub fn class(x: &Exprs, e: ExprId) -> Option<SliceClass> {
     const NONE: SliceClass = SliceClass { groups: 0, most: 0 };
-    fn of(x: &Exprs, e: ExprId, depth: u32) -> SliceClass {
+    fn classify(x: &Exprs, e: ExprId, depth: u32) -> SliceClass {
         let Some(depth) = depth.checked_sub(1) else { return NONE };
         match x.get(e) {
             Expr::Step { edges, .. } => SliceClass { groups: groups_to(x, edges, Exprs::EPS), most: 1 },
-            Expr::Alt(parts) => parts.iter().fold(NONE, |all, &p| all.or(of(x, p, depth))),
-            Expr::Rep { body, min: 0 | 1, max } => of(x, *body, depth).times(*max),
+            Expr::Alt(parts) => parts.iter().fold(NONE, |all, &p| all.or(classify(x, p, depth))),
+            Expr::Rep { body, min: 0 | 1, max } => classify(x, *body, depth).times(*max),
             Expr::Cat(a, b) => {
-                let first = if x.nullable(*b) { of(x, *a, depth) } else { NONE };
-                first.or(if x.nullable(*a) { of(x, *b, depth) } else { NONE })
+                let first = if x.nullable(*b) { classify(x, *a, depth) } else { NONE };
+                first.or(if x.nullable(*a) { classify(x, *b, depth) } else { NONE })
             }
             _ => NONE,
         }
     }
     /// Bodies of repetitions are not nested deeper, as a rule.
     const NESTED: u32 = 6;
-    Some(of(x, e, NESTED)).filter(|class| class.groups != 0)
+    Some(classify(x, e, NESTED)).filter(|class| class.groups != 0)
 }
 
 /// The groups all of whose characters lead to `target` by `edges`.

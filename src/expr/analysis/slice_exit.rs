@@ -55,15 +55,15 @@ pub fn beyond(x: &Exprs, table: &mut SliceExitTable, e: ExprId, set: CharGroups)
     if table.set != set || table.known.len() > KEPT {
         *table = SliceExitTable { set, known: FxHashMap::default() };
     }
-    let most = table.known.len() + MOST;
-    let read = SliceExit { x, set, known: &mut table.known, most }.of(e, DEPTH);
+    let most = table.known.len() + MOST_EXPRESSIONS;
+    let read = SliceExit { x, set, known: &mut table.known, most }.read(e, DEPTH);
     (read.groups, read.run)
 }
 
 /// How deep an expression is looked into.
 const DEPTH: u32 = 100;
 /// How many expressions are looked into.
-const MOST: usize = 2_000;
+const MOST_EXPRESSIONS: usize = 2_000;
 /// How many are remembered for the next question.
 const KEPT: usize = 400;
 
@@ -75,7 +75,7 @@ struct SliceExit<'a> {
 }
 
 impl SliceExit<'_> {
-    fn of(&mut self, e: ExprId, depth: u32) -> ExitRead {
+    fn read(&mut self, e: ExprId, depth: u32) -> ExitRead {
         if let Some(&known) = self.known.get(&e) {
             return known;
         }
@@ -103,20 +103,20 @@ impl SliceExit<'_> {
                 match follows {
                     // Of four bytes there are few, but deeper.
                     Some(chars) if (0xC2..0xF0).contains(&edge.lo) => all.or(self.inside(edge.to, depth).behind(chars)),
-                    Some(chars) => all.or(self.of(edge.to, depth).behind(chars)),
+                    Some(chars) => all.or(self.read(edge.to, depth).behind(chars)),
                     None => all,
                 }
             }),
-            Expr::Cat(a, b) => match self.of(*a, depth) {
+            Expr::Cat(a, b) => match self.read(*a, depth) {
                 first @ ExitRead { whole: Some(chars), .. } => {
-                    let rest = self.of(*b, depth).behind(chars);
+                    let rest = self.read(*b, depth).behind(chars);
                     ExitRead { whole: rest.whole, ..first.or(rest) }
                 }
                 first => first,
             },
-            Expr::Alt(parts) => parts.iter().fold(none, |all, &p| all.or(self.of(p, depth))),
+            Expr::Alt(parts) => parts.iter().fold(none, |all, &p| all.or(self.read(p, depth))),
             Expr::And(parts) => parts.iter().fold(ExitRead::UNKNOWN, |all, &p| {
-                let more = self.of(p, depth);
+                let more = self.read(p, depth);
                 ExitRead {
                     groups: all.groups & more.groups,
                     run: all.run.min(more.run),
@@ -124,7 +124,7 @@ impl SliceExit<'_> {
                 }
             }),
             Expr::Rep { body, min, max } => {
-                let one = self.of(*body, depth);
+                let one = self.read(*body, depth);
                 let before =
                     one.whole.unwrap_or(0).saturating_mul(if *max == INF { INF } else { max.saturating_sub(1) });
                 let all = one.behind(before);
@@ -144,7 +144,7 @@ impl SliceExit<'_> {
         let edges = match self.x.get(e) {
             Expr::Step { nullable: false, edges } if edges.iter().all(|e| e.lo & 0xC0 == 0x80) => edges,
             Expr::Eps => return ExitRead { whole: Some(0), ..none },
-            _ => return self.of(e, depth),
+            _ => return self.read(e, depth),
         };
         let mut last = None;
         edges.iter().fold(none, |all, edge| match last.replace(edge.to) {

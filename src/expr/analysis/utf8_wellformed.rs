@@ -12,9 +12,9 @@ use crate::expr::{Edge, Expr, ExprId, Exprs};
 /// Whether all members of `e` are well-formed UTF-8. False where the structure does not tell.
 pub fn is_text(x: &Exprs, e: ExprId) -> bool {
     /// Expressions of more nodes are not looked at: making the rows of their masks takes longer anyway.
-    const MOST: usize = 1 << 20;
+    const MOST_NODES: usize = 1 << 20;
     let order = x.reachable(e);
-    if order.len() > MOST {
+    if order.len() > MOST_NODES {
         return false;
     }
     // Whatever it is that consists of ASCII is text.
@@ -29,7 +29,7 @@ pub fn is_text(x: &Exprs, e: ExprId) -> bool {
     let mut ends: FxHashMap<ExprId, CharEnds> = FxHashMap::default();
     // What a name stands for may lie behind it: nothing at first, and all is looked at until nothing is new.
     let recursive = order.iter().any(|&n| matches!(x.get(n), Expr::Fix(_)));
-    let first = if recursive { [0; PLACES] } else { UNKNOWN };
+    let first = if recursive { [0; PLACES] } else { UNKNOWN_ENDS };
     let mut changed = true;
     while std::mem::take(&mut changed) {
         for &n in &order {
@@ -47,7 +47,7 @@ type CharEnds = [u16; PLACES];
 /// A string that is no text.
 const NO: u16 = 1 << 15;
 
-const UNKNOWN: CharEnds = [NO; PLACES];
+const UNKNOWN_ENDS: CharEnds = [NO; PLACES];
 
 /// Of the empty text: it ends where it begins.
 fn empty_text() -> CharEnds {
@@ -90,7 +90,7 @@ fn ends_of(x: &Exprs, n: ExprId, of: impl Fn(&ExprId) -> CharEnds) -> CharEnds {
         // Digits, each a character of its own.
         Expr::Multiple(_) => std::array::from_fn(|p| if p == 0 { 1 } else { NO }),
         Expr::Not(_) => [u16::MAX; PLACES],
-        Expr::Fix(name) => x.definition(*name).map_or(UNKNOWN, |e| of(&e)),
+        Expr::Fix(name) => x.definition(*name).map_or(UNKNOWN_ENDS, |e| of(&e)),
     }
 }
 

@@ -48,7 +48,7 @@ enum Job {
 }
 
 /// All rules, in their order.
-pub(super) fn of(tree: &Tree) -> Result<Vec<FlatRule>> {
+pub(super) fn flatten(tree: &Tree) -> Result<Vec<FlatRule>> {
     let mut found = Vec::with_capacity(tree.definitions.len());
     for rule in &tree.definitions {
         let Attributes { lazy, capture, max_tokens, .. } = &rule.attributes;

@@ -19,7 +19,7 @@ enum Macro {
 
 impl Macro {
     /// The macro with this name.
-    fn of(name: &str) -> Option<Macro> {
+    fn from_name(name: &str) -> Option<Macro> {
         Some(match name {
             "TagDispatch" => Macro::TagDispatch,
             "TokenTagDispatch" => Macro::TokenTagDispatch,
@@ -48,12 +48,14 @@ enum Argument {
 impl Reader<'_, '_> {
     /// Whether a name before a parenthesis is a macro's.
     pub(super) fn is_macro(&self, name: &str) -> bool {
-        Macro::of(name).is_some()
+        Macro::from_name(name).is_some()
     }
 
     /// A macro, whose parenthesis comes next.
     pub(super) fn macro_call(&mut self, name: &str, start: usize, limits: &Limits) -> Result<PartId> {
-        let Some(which) = Macro::of(name) else { return Err(self.error(start, format!("there is no macro {name}"))) };
+        let Some(which) = Macro::from_name(name) else {
+            return Err(self.error(start, format!("there is no macro {name}")));
+        };
         let arguments = self.arguments(limits)?;
         let place = self.place(start);
         let part = match which {

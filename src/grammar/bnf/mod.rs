@@ -34,5 +34,5 @@ pub(crate) fn parse(text: &str, notation: Notation, start: Option<&str>, limits:
 /// # Errors
 /// Those of [`parse`], and `Unsupported` for what stands in a whole grammar only.
 pub(crate) fn flat_rules(text: &str, notation: Notation, limits: &Limits) -> Result<Vec<flat_rules::FlatRule>> {
-    flat_rules::of(&parse(text, notation, None, limits)?)
+    flat_rules::flatten(&parse(text, notation, None, limits)?)
 }

@@ -403,9 +403,9 @@ impl Reader<'_, '_> {
 
 /// Repetitions of repetitions nest.
 fn check_repeats(r: &Reader<'_, '_>, count: usize, at: usize) -> Result<()> {
-    const MOST: usize = 4;
-    if count > MOST {
-        return Err(r.error(at, format!("at most {MOST} repetitions stand behind one part")));
+    const MOST_REPEATS: usize = 4;
+    if count > MOST_REPEATS {
+        return Err(r.error(at, format!("at most {MOST_REPEATS} repetitions stand behind one part")));
     }
     Ok(())
 }

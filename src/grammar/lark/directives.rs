@@ -59,7 +59,7 @@ impl<'a> Parser<'a, '_> {
             let hint = did_you_mean(name, self.imported.grammars.keys().map(String::as_str));
             let message = format!("no grammar is known by the name {name:?}{hint}");
             let e = self.error(place.at, message).coded_about(ErrorCode::UnknownGrammar, name);
-            return Err(e.advise("pass it in `grammars`"));
+            return Err(e.with_hint("pass it in `grammars`"));
         };
         if let Some(&space) = self.imported.spaces.borrow().get(name) {
             return match space {
@@ -187,11 +187,11 @@ impl<'a> Parser<'a, '_> {
         for (key, value) in object {
             match (key.as_str(), value) {
                 ("type", Value::String(kind)) if kind == "string" => {}
-                ("format", Value::String(name)) if format::KNOWN.contains(&name.as_str()) => {
+                ("format", Value::String(name)) if format::is_known(name) => {
                     found.format = Some(name.clone());
                 }
                 ("format", Value::String(name)) => {
-                    let hint = did_you_mean(name, format::KNOWN.iter().copied());
+                    let hint = did_you_mean(name, format::names());
                     return Err(self.unsupported(at, format!("the format {name:?} is not known{hint}")));
                 }
                 ("pattern", Value::String(pattern)) => found.pattern = Some(pattern.clone()),

@@ -124,7 +124,7 @@ pub(crate) fn load(parser: &mut Parser<'_, '_>, import: Import) -> Result<()> {
         let hint = did_you_mean(&dotted, known);
         let message = format!("there is no file {dotted:?}{hint}");
         let e = parser.error(import.at, message).coded_about(ErrorCode::UnknownImport, dotted);
-        return Err(e.advise("pass its text in `imports`"));
+        return Err(e.with_hint("pass its text in `imports`"));
     };
     let mut chain = Some(parser.module);
     let mut depth = 0;

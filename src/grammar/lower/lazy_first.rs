@@ -48,7 +48,7 @@ struct Neighbours {
 }
 
 impl Neighbours {
-    fn of(lowering: &Lowering<'_>) -> Self {
+    fn find(lowering: &Lowering<'_>) -> Self {
         let mut n = Neighbours { nullable: vec![false; lowering.rules.len()], ..Neighbours::default() };
         loop {
             (n.symbols, n.owners, n.follow, n.bodies) = Default::default();
@@ -179,7 +179,7 @@ impl Lowering<'_> {
         if self.lazy.is_empty() {
             return Ok(());
         }
-        let n = Neighbours::of(self);
+        let n = Neighbours::find(self);
         let terminal = |o: Occurrence| match n.symbols[o as usize] {
             Symbol::Terminal(t) => t,
             _ => TerminalId::MAX,

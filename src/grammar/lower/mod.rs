@@ -170,7 +170,7 @@ impl Lowering<'_> {
             let hint = crate::error::near_name::did_you_mean(&s.start, known.map(|d| d.name.as_str()));
             let message = format!("there is no rule {:?} to start with{hint}", s.start);
             let e = self.tree.texts.error(s.place, message).coded_about(ErrorCode::NoStart, s.start.as_str());
-            return Err(e.advise("name another one as `start`"));
+            return Err(e.with_hint("name another one as `start`"));
         };
         let d = &self.tree.definitions[definition as usize];
         if !d.parameters.is_empty() {
@@ -202,7 +202,7 @@ impl Lowering<'_> {
     fn new_rule(&mut self, name: String, place: usize, body: Node) -> Result<RuleId> {
         let most = self.limits.max_rules;
         if self.rules.len() >= most {
-            let error = Error::limit("rules of a grammar", most as u64, most as u64 + 1).of("max_rules");
+            let error = Error::limit("rules of a grammar", most as u64, most as u64 + 1).set_by("max_rules");
             return Err(limit_at(error, place));
         }
         self.rules.push(Rule { name, place, body, max_tokens: None });

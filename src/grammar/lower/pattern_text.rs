@@ -46,7 +46,7 @@ impl Lowering<'_> {
             let most = self.limits.max_source_bytes.min(MOST_BYTES);
             if out.len() + jobs.len() > most {
                 let e = Error::limit("bytes of a terminal's pattern", most as u64, out.len() as u64);
-                return Err(e.of("max_source_bytes"));
+                return Err(e.set_by("max_source_bytes"));
             }
             self.write_part(space, p, &mut out, &mut jobs)?;
         }

@@ -55,7 +55,7 @@ pub(super) const ENDLESS: u32 = u32::MAX;
 /// No way to the end is known.
 pub(super) const NOWHERE: u32 = u32::MAX;
 /// The mark of a node about which nothing was asked yet.
-const UNKNOWN: u32 = u32::MAX - 1;
+const UNKNOWN_END: u32 = u32::MAX - 1;
 /// The end of all rests.
 const END: u32 = 0;
 
@@ -245,7 +245,7 @@ impl CompletionGraph {
             return known;
         }
         self.last += 1;
-        self.ends.push(UNKNOWN);
+        self.ends.push(UNKNOWN_END);
         self.bytes += content.len() + PLACE;
         self.numbers.insert(content.into(), self.last);
         self.last
@@ -265,7 +265,7 @@ impl CompletionGraph {
 
     /// Where the rest of the configuration at `top` begins, or [`NOWHERE`]. Nothing that is known is used in an object
     /// that is watched and above it. The arena is as it was.
-    pub(super) fn of<U: Fn(u32) -> bool>(
+    pub(super) fn rest_at<U: Fn(u32) -> bool>(
         &mut self,
         frames: &mut JsonMachine,
         costs: &MinCosts,
@@ -302,7 +302,7 @@ impl CompletionGraph {
             }
             let Some(number) = self.number(frames, at, false) else { return false };
             match self.end(number) {
-                Some(end) if *end != UNKNOWN => {
+                Some(end) if *end != UNKNOWN_END => {
                     found = *end;
                     true
                 }

@@ -52,7 +52,7 @@ pub(super) struct SearchStates<'a> {
 }
 
 impl<'a> SearchStates<'a> {
-    pub fn of(lexeme: &'a Lexeme) -> Self {
+    pub fn new(lexeme: &'a Lexeme) -> Self {
         SearchStates { lexeme, met: Vec::new(), made: 0 }
     }
 }

@@ -18,9 +18,9 @@ use crate::util::seeded_hash::{SeededMap, SeededSet};
 use crate::util::work_meter::{is_nearly_over, is_over};
 
 /// Not stepped yet.
-const UNKNOWN: u32 = u32::MAX;
+const UNKNOWN_POSITION: u32 = u32::MAX;
 /// Refused.
-const DEAD: u32 = u32::MAX - 1;
+const DEAD_POSITION: u32 = u32::MAX - 1;
 /// With so many classes no more are numbered.
 const MAX_CLASSES: usize = 20_000;
 /// Completions that are written for one mask.
@@ -93,7 +93,7 @@ impl<'a> GrammarPositions<'a> {
     /// The number of the class of these branches.
     fn class(&mut self, branches: Branches) -> u32 {
         if branches.is_empty() {
-            return DEAD;
+            return DEAD_POSITION;
         }
         // Equal nodes are one node, so their names describe what lies below.
         let mut each: Vec<Vec<u32>> = Vec::with_capacity(branches.len());
@@ -121,7 +121,7 @@ impl<'a> GrammarPositions<'a> {
         }
         if self.classes.len() >= MAX_CLASSES {
             self.left_out = true;
-            return DEAD;
+            return DEAD_POSITION;
         }
         let number = self.classes.len() as u32;
         self.classes.push(PositionClass { branches, fits: None, next: None });
@@ -131,21 +131,21 @@ impl<'a> GrammarPositions<'a> {
 
     fn step(&mut self, at: u32, byte: u8) -> u32 {
         let slot = self.program.scanner.class(byte);
-        let Some(class) = self.classes.get(at as usize) else { return DEAD };
-        match class.next.as_ref().map_or(UNKNOWN, |next| next[slot]) {
-            UNKNOWN => {}
+        let Some(class) = self.classes.get(at as usize) else { return DEAD_POSITION };
+        match class.next.as_ref().map_or(UNKNOWN_POSITION, |next| next[slot]) {
+            UNKNOWN_POSITION => {}
             known => return known,
         }
         if is_over() {
             self.left_out = true;
-            return DEAD;
+            return DEAD_POSITION;
         }
         self.made += 1;
         let branches = class.branches.clone();
         let next = self.program.machine(self.stack).step(&branches, byte);
         let to = self.class(next);
         let slots = self.program.scanner.bytes_of_classes().len();
-        let next = self.classes[at as usize].next.get_or_insert_with(|| vec![UNKNOWN; slots].into());
+        let next = self.classes[at as usize].next.get_or_insert_with(|| vec![UNKNOWN_POSITION; slots].into());
         next[slot] = to;
         to
     }
@@ -225,7 +225,7 @@ impl<'a> GrammarPositions<'a> {
             let Some(&(_, at)) = stack.last() else { break };
             let end = trie.end[node as usize];
             let to = self.step(at, trie.byte[node as usize]);
-            if to == DEAD {
+            if to == DEAD_POSITION {
                 node = end;
                 continue;
             }
@@ -265,7 +265,8 @@ impl<'a> GrammarPositions<'a> {
                 continue;
             }
             let bytes = vocabulary.spelling(token).unwrap_or_default();
-            let to = bytes.iter().fold(0, |at, &byte| if at == DEAD { DEAD } else { self.step(at, byte) });
+            let to =
+                bytes.iter().fold(0, |at, &byte| if at == DEAD_POSITION { DEAD_POSITION } else { self.step(at, byte) });
             if !self.fits(to, left) {
                 row[token as usize >> 5] &= !bit;
             }
@@ -279,7 +280,7 @@ impl<'a> GrammarPositions<'a> {
     /// of which that is not known; `None` if they are many.
     pub(super) fn growth(&mut self) -> Option<(u64, Vec<u32>)> {
         /// Tokens that are listed.
-        const MOST: usize = 500;
+        const MOST_TOKENS: usize = 500;
         let trie = self.speller.trie();
         let program = self.program;
         let &branch = self.classes[0].branches.first()?;
@@ -289,7 +290,7 @@ impl<'a> GrammarPositions<'a> {
         let mut unknown: Vec<u32> = Vec::new();
         let mut see = |this: &mut Self, to: u32, tokens: &[u32]| {
             let at = to as usize;
-            if unknown.len() > MOST || to == DEAD || is_over() {
+            if unknown.len() > MOST_TOKENS || to == DEAD_POSITION || is_over() {
                 return;
             }
             if known.len() <= at {
@@ -314,7 +315,8 @@ impl<'a> GrammarPositions<'a> {
                 see(this, to, trie.tokens(node));
             }
         });
-        (!self.left_out && unknown.len() <= MOST && self.plans <= MAX_PLANS && !is_over()).then_some((most, unknown))
+        (!self.left_out && unknown.len() <= MOST_TOKENS && self.plans <= MAX_PLANS && !is_over())
+            .then_some((most, unknown))
     }
 
     /// Of the tokens that the grammar may name here, one for each row of sets that they are in.
@@ -345,7 +347,7 @@ impl<'a> GrammarPositions<'a> {
             let bit = 1 << (token & 31);
             let Some(word) = row.get_mut(token as usize >> 5).filter(|word| **word & bit != 0) else { continue };
             let to = match vocabulary.spelling(token) {
-                _ if tried >= MAX_SPECIAL => DEAD,
+                _ if tried >= MAX_SPECIAL => DEAD_POSITION,
                 None => self.step_special(0, token),
                 Some(bytes) => {
                     // It may be read as its text as well.
@@ -364,7 +366,7 @@ impl<'a> GrammarPositions<'a> {
     }
 
     fn step_special(&mut self, at: u32, token: u32) -> u32 {
-        let Some(class) = self.classes.get(at as usize) else { return DEAD };
+        let Some(class) = self.classes.get(at as usize) else { return DEAD_POSITION };
         let branches = class.branches.clone();
         let next = self.program.machine(self.stack).step_special(&branches, token);
         self.class(next)
@@ -373,7 +375,7 @@ impl<'a> GrammarPositions<'a> {
 
 impl SearchSteps for GrammarPositions<'_> {
     fn to(&mut self, at: u32, byte: u8) -> Option<u32> {
-        Some(self.step(at, byte)).filter(|&to| to != DEAD)
+        Some(self.step(at, byte)).filter(|&to| to != DEAD_POSITION)
     }
 
     fn is_end(&mut self, at: u32) -> bool {
@@ -395,7 +397,7 @@ impl SearchSteps for GrammarPositions<'_> {
         for set in &self.program.token_sets {
             let Some(token) = set.iter().copied().find(|&t| self.speller.may_use(t)) else { continue };
             let to = self.step_special(at, token);
-            if to != DEAD {
+            if to != DEAD_POSITION {
                 out.push((token, to));
             }
         }

@@ -340,8 +340,8 @@ impl Guide {
             rests.limit_names(most_names);
             // Long searches are for what short ones find no end of.
             [FEW_SEARCHED, MAX_SEARCHED].into_iter().find_map(|max_searched| {
-                let mut watch = KeyWatch { max_searched, ..KeyWatch::of(NONE) };
-                let rest = rests.of(&mut JsonMachine { program, arena }, costs, &speller, top, &mut watch);
+                let mut watch = KeyWatch { max_searched, ..KeyWatch::new(NONE) };
+                let rest = rests.rest_at(&mut JsonMachine { program, arena }, costs, &speller, top, &mut watch);
                 rests.plan(rest)
             })
         });
@@ -355,7 +355,7 @@ impl Guide {
     fn names_within(&self, tokens: u64) -> u64 {
         let inner = &*self.index.0;
         let IndexEngine::Document { program, .. } = &inner.engine else { return u64::MAX };
-        completions::names_within(inner, inner.costs.get_or_init(|| MinCosts::of(program)), tokens)
+        completions::names_within(inner, inner.costs.get_or_init(|| MinCosts::compute(program)), tokens)
     }
 
     /// At most `most` tokens that complete the output from here, where the shortest bytes are spelled by `known`, which
@@ -378,7 +378,7 @@ impl Guide {
         if let (IndexEngine::Pattern(l), Position::Pattern(s)) = (&self.index.0.engine, &self.position) {
             let usable = |t: u32| !self.stops.contains(&t);
             let speller = FewestTokens::new(&self.index.0, usable);
-            return speller.fewest_to_end(&mut SearchStates::of(&l.lexeme), *s, most, MAX_LOOKED);
+            return speller.fewest_to_end(&mut SearchStates::new(&l.lexeme), *s, most, MAX_LOOKED);
         }
         let most_names = self.names_within(most);
         let found = match &self.index.0.engine {
@@ -426,7 +426,7 @@ impl Guide {
             return None;
         }
         let speller = FewestTokens::new(&self.index.0, |t: u32| !self.stops.contains(&t));
-        speller.fewest_to_end(&mut SearchStates::of(&l.lexeme), state, left, MAX_LOOKED_NEAR).plan
+        speller.fewest_to_end(&mut SearchStates::new(&l.lexeme), state, left, MAX_LOOKED_NEAR).plan
     }
 
     /// Asks about the rest of a document: `ask` is given where the guide stands, and the tokens that may be used. It
@@ -441,7 +441,7 @@ impl Guide {
         else {
             return None;
         };
-        let costs = inner.costs.get_or_init(|| MinCosts::of(program));
+        let costs = inner.costs.get_or_init(|| MinCosts::compute(program));
         let refused = |t: u32| inner.tables.spelling.as_ref().is_some_and(|s| s.refuses(t));
         let usable = |t: u32| !self.stops.contains(&t) && !refused(t);
         let (mark, trace) = (arena.mark(), arena.trace);

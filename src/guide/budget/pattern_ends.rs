@@ -25,7 +25,7 @@ const MAX_NEAR: usize = 12;
 const MAX_NODES: usize = 400_000;
 
 /// Not stepped yet, and refused.
-const UNKNOWN: u32 = u32::MAX;
+const UNKNOWN_SUCCESSOR: u32 = u32::MAX;
 const REFUSED: u32 = u32::MAX - 1;
 
 /// Asks about the states of a pattern for one mask.
@@ -94,7 +94,7 @@ impl<'a> PatternEnds<'a> {
         let number = *self.numbers.entry(state).or_insert(next);
         if number == next {
             self.states.push(state);
-            self.next.extend([UNKNOWN; 256]);
+            self.next.extend([UNKNOWN_SUCCESSOR; 256]);
             self.fits.push(None);
             self.width += self.lexeme.width(state);
         }
@@ -104,7 +104,7 @@ impl<'a> PatternEnds<'a> {
     fn step(&mut self, at: u32, byte: u8) -> u32 {
         let place = at as usize * 256 + usize::from(byte);
         match self.next[place] {
-            UNKNOWN => {}
+            UNKNOWN_SUCCESSOR => {}
             known => return known,
         }
         if self.width > MAX_WIDTH {

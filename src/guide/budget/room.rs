@@ -18,7 +18,7 @@ pub(super) fn bounds_in_tokens(inner: &IndexCore, program: &Program, costs: &Min
     let opens = inner.tables.structural_tokens(&inner.vocabulary).opens;
     let speller = FewestTokens::new(inner, |t: u32| !inner.vocabulary.is_eos(t));
     let count = |text: &[u8]| speller.longest_tokens(text).map_or(text.len() as u64, |n| n) as u32;
-    CompletionBounds::of(program, costs, opens, count)
+    CompletionBounds::compute(program, costs, opens, count)
 }
 
 impl Guide {
@@ -43,7 +43,7 @@ impl Guide {
                 CompletionBound { cost: l.lexeme.distance_bound(), growth: 0 }
             }
             (IndexEngine::Document { program, .. }, Position::Document { arena, top }) => {
-                let costs = || inner.costs.get_or_init(|| MinCosts::of(program));
+                let costs = || inner.costs.get_or_init(|| MinCosts::compute(program));
                 let bounds = inner.completion.bounds.get_or_init(|| bounds_in_tokens(inner, program, costs()));
                 let frames = JsonMachine { program, arena };
                 let node = frames.arena.nodes[*top as usize];

@@ -13,7 +13,7 @@ use crate::index::Index;
 use crate::util::fork_guard::Working;
 
 /// Indexes that wait at a time.
-const MOST: usize = 256;
+const MOST_WAITING: usize = 256;
 
 /// What waits, and for how long each is warmed up.
 struct Queue {
@@ -32,7 +32,7 @@ pub fn warm_up(index: &Index, time: Duration) -> bool {
     if queue.process.is_some_and(|p| p != process) {
         *queue = Queue { process: None, waits: VecDeque::new() };
     }
-    if queue.waits.len() >= MOST {
+    if queue.waits.len() >= MOST_WAITING {
         return false;
     }
     queue.waits.push_back((index.clone(), time));

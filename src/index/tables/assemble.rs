@@ -19,7 +19,7 @@ use crate::index::tables::mask_delta::MaskDelta;
 use crate::index::tables::packed_rows::PackedRows;
 use crate::index::tables::pipeline::{MaskPipeline, Stop};
 use crate::index::tables::worker::MaskWorker;
-use crate::index::tables::{DEAD, DenseTables, MAX_STATES, OUTSIDE, TableArrays, bits};
+use crate::index::tables::{DEAD_ENTRY, DenseTables, MAX_STATES, OUTSIDE, TableArrays, bits};
 use crate::index::{Index, IndexCore, IndexEngine};
 use crate::lexeme::LexemeKind;
 use crate::pushdown::json::program::Program;
@@ -32,7 +32,7 @@ const ADDED: usize = 512;
 /// With fewer configurations than this starting threads takes longer than they save.
 const MANY: usize = 8;
 /// No more threads than these keep up with each other: what one finds out about the frames the others do not know.
-const MOST: usize = 16;
+const MOST_THREADS: usize = 16;
 
 /// The complete tables of an index, made on `threads` threads, the calling one among them. `progress` is told masks
 /// done and masks in all now and then, on the calling thread, and may stop the work by an error.
@@ -56,12 +56,12 @@ pub fn complete(
     if let IndexEngine::Document { program, .. } = &index.0.engine
         && let Some(least) = least_configurations(program, max_states)
     {
-        return Err(Error::limit("flat states", max_states as u64, least).of("max_flat_states"));
+        return Err(Error::limit("flat states", max_states as u64, least).set_by("max_flat_states"));
     }
     let ahead = Arc::new(MaskPipeline::new(index));
     let _stop = Stop(&ahead);
     let start = || {
-        for _ in 1..threads.min(MOST) {
+        for _ in 1..threads.min(MOST_THREADS) {
             let ahead = ahead.clone();
             // Where the system gives no thread, the others make its share.
             _ = idle_threads::run(move || ahead.help());
@@ -88,7 +88,7 @@ pub fn complete(
         }
     });
     let (flat, representatives) = found?;
-    let next = flat.next.iter().map(|&to| if to == dfa::DEAD { DEAD } else { to as u16 }).collect();
+    let next = flat.next.iter().map(|&to| if to == dfa::NO_SUCCESSOR { DEAD_ENTRY } else { to as u16 }).collect();
     let automaton = (flat.classes.of.to_vec(), next, &flat.accepting[..]);
     let others = started.then_some((&*ahead, steps));
     tables(&index.0, automaton, &representatives, explorer, others, max_bytes, progress)
@@ -112,7 +112,7 @@ pub fn beginning(index: &Index, states: usize, max_bytes: usize) -> Result<Dense
         explorer.row(id, &mut row)?;
         let apart = explorer.tells_apart(id);
         next.extend(row.iter().zip(&sizes).map(|(&to, &size)| match to {
-            dfa::DEAD => DEAD,
+            dfa::NO_SUCCESSOR => DEAD_ENTRY,
             // The row knows where one of these bytes leads.
             _ if apart && size > 1 => OUTSIDE,
             to if (to as usize) < states => to as u16,
@@ -185,7 +185,7 @@ fn tables(
         Some((ahead, steps)) => ahead.take(steps, distinct.into(), (next, width), &mut maker, &mut take)?,
         None => {
             distinct.iter().enumerate().try_for_each(|(i, &id)| take(i, maker.sketch(id)))?;
-            PackedRows::of(&next, width)
+            PackedRows::pack(&next, width)
         }
     };
     let mask_of: Vec<u16> = places.iter().map(|&place| numbers[place as usize]).collect();

@@ -172,7 +172,7 @@ impl Index {
             Some(known) => known,
             None => &self.engine()?.built.get()?.classes,
         };
-        Some(known.get_or_init(|| TokenClasses::of(tables, self.vocabulary(), all_threads())))
+        Some(known.get_or_init(|| TokenClasses::from_tables(tables, self.vocabulary(), all_threads())))
     }
 }
 

@@ -35,7 +35,7 @@ pub(crate) use crate::index::tables::build::CompleteIndex;
 pub use crate::index::tables::build::MAX_CONFIGURATIONS;
 
 /// No successor.
-pub const DEAD: u16 = u16::MAX;
+pub const DEAD_ENTRY: u16 = u16::MAX;
 /// A successor that the tables do not hold.
 pub const OUTSIDE: u16 = u16::MAX - 1;
 /// States have lower numbers.
@@ -46,7 +46,7 @@ pub const MAX_STATES: usize = OUTSIDE as usize;
 pub struct TableArrays {
     /// The byte class of each of 256 bytes; classes are numbered by their least byte.
     pub byte_classes: MappedSlice<u8>,
-    /// Per state and byte class the next state, [`DEAD`] or [`OUTSIDE`]. The start is 0.
+    /// Per state and byte class the next state, [`DEAD_ENTRY`] or [`OUTSIDE`]. The start is 0.
     pub rows: PackedRows,
     /// Per 32 states one word; a bit is set where the output may end.
     pub accepting: MappedSlice<u32>,
@@ -147,7 +147,7 @@ impl DenseTables {
         self.parts.masks.read(self.parts.mask_of[state as usize] as usize, row);
     }
 
-    /// The state after a byte, [`DEAD`] or [`OUTSIDE`].
+    /// The state after a byte, [`DEAD_ENTRY`] or [`OUTSIDE`].
     #[inline]
     pub fn step(&self, state: u16, byte: u8) -> u16 {
         self.parts.rows.step(state, self.parts.byte_classes[byte as usize])
@@ -158,7 +158,7 @@ impl DenseTables {
         (0..self.width).map(move |class| self.parts.rows.step(state, class as u8))
     }
 
-    /// The state after bytes: [`DEAD`] as soon as one is refused, [`OUTSIDE`] as soon as one leads there.
+    /// The state after bytes: [`DEAD_ENTRY`] as soon as one is refused, [`OUTSIDE`] as soon as one leads there.
     #[inline]
     pub fn advance(&self, state: u16, bytes: &[u8]) -> u16 {
         let mut at = state;
@@ -176,7 +176,7 @@ impl DenseTables {
         let mut only = None;
         for byte in 0..=255u8 {
             let to = self.step(state, byte);
-            if to != DEAD && only.replace((byte, to)).is_some() {
+            if to != DEAD_ENTRY && only.replace((byte, to)).is_some() {
                 return None;
             }
         }
@@ -185,7 +185,7 @@ impl DenseTables {
 
     /// Whether no byte can follow.
     pub fn is_end(&self, state: u16) -> bool {
-        self.row(state).all(|to| to == DEAD)
+        self.row(state).all(|to| to == DEAD_ENTRY)
     }
 
     /// Bytes of all arrays, wherever they lie.
@@ -230,7 +230,7 @@ pub(crate) fn flat(tables: &DenseTables) -> Option<FlatDfa> {
     }
     let states = 0..tables.num_states() as u16;
     let all = states.clone().flat_map(|s| tables.row(s));
-    let next = all.map(|to| if to == DEAD { crate::dfa::DEAD } else { to.into() }).collect();
+    let next = all.map(|to| if to == DEAD_ENTRY { crate::dfa::NO_SUCCESSOR } else { to.into() }).collect();
     let accepting = states.map(|s| tables.is_accepting(s)).collect();
     Some(FlatDfa { classes: crate::dfa::explore::ByteClasses { of, first }, next, accepting })
 }

@@ -6,7 +6,7 @@
 //! at different places, so an entry that is found under another class belongs to another row, and there is no
 //! successor. Equal rows are kept once.
 
-use crate::index::tables::{DEAD, OUTSIDE};
+use crate::index::tables::{DEAD_ENTRY, OUTSIDE};
 use crate::util::mapped::MappedSlice;
 use crate::util::seeded_hash::SeededMap;
 
@@ -20,13 +20,13 @@ pub struct PackedRows {
     pub start: MappedSlice<u32>,
     /// Per entry the class that it is for.
     pub class: MappedSlice<u8>,
-    /// Per entry the next state, [`DEAD`] or [`OUTSIDE`].
+    /// Per entry the next state, [`DEAD_ENTRY`] or [`OUTSIDE`].
     pub next: MappedSlice<u16>,
 }
 
 impl PackedRows {
     /// The rows of a table of `width` classes per state.
-    pub fn of(table: &[u16], width: usize) -> PackedRows {
+    pub fn pack(table: &[u16], width: usize) -> PackedRows {
         let rows: Vec<&[u16]> = table.chunks(width.max(1)).collect();
         let mut known: SeededMap<&[u16], usize> = SeededMap::default();
         // Per state the number of its row, and the rows.
@@ -42,7 +42,7 @@ impl PackedRows {
             .collect();
         // There are no more classes than bytes.
         let entries = |row: &[u16]| -> Vec<u8> {
-            row.iter().zip(0..=u8::MAX).filter(|(to, _)| **to != DEAD).map(|(_, class)| class).collect()
+            row.iter().zip(0..=u8::MAX).filter(|(to, _)| **to != DEAD_ENTRY).map(|(_, class)| class).collect()
         };
         let mut order: Vec<(usize, Vec<u8>)> = distinct.iter().map(|row| entries(row)).enumerate().collect();
         // Full rows first: the others fill the gaps that they leave.
@@ -80,7 +80,7 @@ impl PackedRows {
     #[inline]
     pub fn step(&self, state: u16, class: u8) -> u16 {
         let at = self.start[state as usize] as usize + class as usize;
-        if self.class[at] == class { self.next[at] } else { DEAD }
+        if self.class[at] == class { self.next[at] } else { DEAD_ENTRY }
     }
 
     /// Bytes of all arrays, wherever they lie.
@@ -158,7 +158,7 @@ impl RowLayout {
         self.starts.set(start);
         // What no row takes says that there is no successor, whoever reads it.
         self.class.resize(end, 0);
-        self.next.resize(end, DEAD);
+        self.next.resize(end, DEAD_ENTRY);
         for &class in classes {
             let at = start + class as usize;
             self.taken.set(at);

@@ -26,7 +26,7 @@ const BATCH: usize = 4;
 /// equal parts. So threads make few parts twice, and end together.
 const SHARE: usize = 16;
 /// No more than these, so that masks get ready in the order in which they are taken.
-const MOST: usize = 32;
+const MOST_ROWS: usize = 32;
 /// Steps that are told at once: who waits for them is not woken for each.
 const TOLD: usize = 16;
 /// Masks that are taken at once.
@@ -53,7 +53,7 @@ struct WantedMask {
 impl WantedMask {
     /// Some of the masks that are left and that were not `claimed` before the states were known.
     fn claim(&mut self, claimed: usize) -> SmallVec<[u32; BATCH]> {
-        let most = (self.left.len() / SHARE).clamp(1, MOST);
+        let most = (self.left.len() / SHARE).clamp(1, MOST_ROWS);
         let mut ids = SmallVec::new();
         while ids.len() < most {
             let Some(next) = self.left.next() else { break };
@@ -184,7 +184,7 @@ impl MaskPipeline {
                 self.wake(state);
             }
             PipelineJob::Rows((next, width)) => {
-                let rows = PackedRows::of(&next, width);
+                let rows = PackedRows::pack(&next, width);
                 let mut state = self.state();
                 state.rows = Some(rows);
                 self.wake(state);

@@ -2,7 +2,7 @@ use crate::json::string_escape::EscapeUse;
 use std::sync::Arc;
 
 use crate::dfa::explore::Explorer;
-use crate::dfa::{DEAD, FlatDfa};
+use crate::dfa::{FlatDfa, NO_SUCCESSOR};
 use crate::index::tables::dedup::MaskSetBuilder;
 use crate::index::tables::mask_delta::{DeltaEncoder, MaskDelta};
 use crate::index::tables::mask_set::{MaskSet, NO_BASE, OF_MASK};
@@ -80,7 +80,7 @@ fn token_classes_act_alike_in_every_state() {
     for pattern in PATTERNS {
         let index = index(pattern);
         let (made, v) = (tables(&index, 1), index.vocabulary());
-        let classes = TokenClasses::of(&made, v, 3);
+        let classes = TokenClasses::from_tables(&made, v, 3);
         assert!(classes.count <= v.size() + 1 && classes.rows.len() == made.num_states());
         for (row, state) in classes.rows.iter().zip(0..) {
             assert!(row.windows(2).all(|w| w[0].0 < w[1].0));
@@ -107,7 +107,7 @@ fn a_beginning_leads_outside_only_where_the_whole_goes_on() {
                 assert_eq!((mask(&whole, a), whole.is_accepting(a)), (mask(&begun, b), begun.is_accepting(b)));
                 for byte in 0..=255 {
                     let (to, other) = (whole.step(a, byte), begun.step(b, byte));
-                    assert!(to == other || to < OUTSIDE && other != crate::index::tables::DEAD, "{pattern}");
+                    assert!(to == other || to < OUTSIDE && other != crate::index::tables::DEAD_ENTRY, "{pattern}");
                     if other < OUTSIDE && !pairs.contains(&(to, other)) {
                         pairs.push((to, other));
                     }
@@ -128,18 +128,18 @@ fn rows_of_next_states_give_back_the_table() {
         for s in 0..states {
             // Empty, full, sparse and repeated rows.
             match rng.below(8) {
-                0 => table.extend(vec![crate::index::tables::DEAD; width]),
+                0 => table.extend(vec![crate::index::tables::DEAD_ENTRY; width]),
                 1 => table.extend((0..width).map(|_| rng.below(states.into()) as u16)),
                 2 if s > 0 => table.extend_from_within(..width),
                 _ => {
                     let at = table.len();
-                    table.extend(vec![crate::index::tables::DEAD; width]);
+                    table.extend(vec![crate::index::tables::DEAD_ENTRY; width]);
                     (0..rng.below(4)).for_each(|_| table[at + rng.below(width)] = rng.below(states.into()) as u16);
                 }
             }
         }
-        let rows = PackedRows::of(&table, width);
-        assert!(rows.fits(width) && rows.len() == usize::from(states) && rows == PackedRows::of(&table, width));
+        let rows = PackedRows::pack(&table, width);
+        assert!(rows.fits(width) && rows.len() == usize::from(states) && rows == PackedRows::pack(&table, width));
         for (at, &to) in table.iter().enumerate() {
             assert_eq!(rows.step((at / width) as u16, (at % width) as u8), to);
         }
@@ -264,7 +264,7 @@ fn classes_that_act_alike_in_a_configuration_are_found() {
             let mut row = Vec::new();
             explorer.row(id, &mut row).unwrap();
             for (&first, to) in classes.first.iter().zip(row) {
-                assert_eq!(explorer.step(id, first).unwrap().unwrap_or(DEAD), to, "{source}: {first} in {id}");
+                assert_eq!(explorer.step(id, first).unwrap().unwrap_or(NO_SUCCESSOR), to, "{source}: {first} in {id}");
             }
             id += 1;
         }
@@ -296,7 +296,7 @@ fn masks_of_bounded_text_inside_escapes_are_those_of_steps() {
     let eos = tokens.len() as u32 - 1;
     let options = VocabularyOptions { eos_token_ids: vec![eos], special_token_ids: vec![], size: None };
     let vocabulary = Vocabulary::new(tokens, options).unwrap();
-    let shared = VocabularyTables::of(&vocabulary).unwrap();
+    let shared = VocabularyTables::for_vocabulary(&vocabulary).unwrap();
     let masked = shared.any_text_of(1, 5, EscapeUse::Any).unwrap();
     let l = &masked.lexeme;
     let (mut states, mut at, mut rooms) = (vec![l.start()], 0, 0);
@@ -375,7 +375,7 @@ fn built_tables_remember_what_was_read() {
             assert_eq!(accepts(&lazy), a != b, "{schema}: {text}");
             assert_eq!(accepts(&built), a != b, "built, {schema}: {text}");
             let at = begun.advance(0, text.as_bytes());
-            assert!(at == OUTSIDE || (at != crate::index::tables::DEAD) == (a != b), "begun, {schema}: {text}");
+            assert!(at == OUTSIDE || (at != crate::index::tables::DEAD_ENTRY) == (a != b), "begun, {schema}: {text}");
         }
         let mut members = 0;
         for seed in 0..200 {
@@ -434,7 +434,7 @@ fn bytes_that_are_read_alike_lead_where_each_leads_alone() {
                 if explorer.tells_apart(id) && classes.first[class] != byte {
                     continue;
                 }
-                let alone = explorer.step(id, byte).unwrap().unwrap_or(DEAD);
+                let alone = explorer.step(id, byte).unwrap().unwrap_or(NO_SUCCESSOR);
                 assert_eq!(row[class], alone, "{schema}: {id} under {byte}");
             }
             id += 1;

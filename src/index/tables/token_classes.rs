@@ -8,7 +8,7 @@
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 
-use crate::index::tables::{DEAD, DenseTables, OUTSIDE};
+use crate::index::tables::{DEAD_ENTRY, DenseTables, OUTSIDE};
 use crate::util::parallel_map::in_order;
 use crate::util::seeded_hash::SeededMap;
 use crate::vocab::Vocabulary;
@@ -44,13 +44,13 @@ impl TokenClasses {
     ///
     /// # Cost
     /// One walk of the trie per state, on so many threads.
-    pub fn of(tables: &DenseTables, vocabulary: &Vocabulary, threads: usize) -> TokenClasses {
+    pub fn from_tables(tables: &DenseTables, vocabulary: &Vocabulary, threads: usize) -> TokenClasses {
         let mut of = vec![0u32; vocabulary.size()];
         // What tokens of a class of the states so far have in common: the class before and the next state here. Class 0
         // is refused everywhere; a class keeps its number for the tokens that a state refuses.
         let mut parents: Vec<u32> = vec![0];
         // For each class the state that made it, and the next state there.
-        let mut made_by: Vec<(u16, u16)> = vec![(DEAD, DEAD)];
+        let mut made_by: Vec<(u16, u16)> = vec![(DEAD_ENTRY, DEAD_ENTRY)];
         let numbers: Vec<u16> = (0..tables.num_states() as u16).collect();
         for chunk in numbers.chunks(CHUNK) {
             let rows = in_order(threads, chunk.len(), |i| walk(tables, vocabulary, chunk[i]));

@@ -1,7 +1,7 @@
 use rustc_hash::FxHashSet;
 
 use super::*;
-use crate::lexeme::DEAD;
+use crate::lexeme::DEAD_STATE;
 use crate::lexeme::test_lexemes::lexeme;
 
 #[test]
@@ -27,7 +27,7 @@ fn no_shortest_end_has_another_byte() {
         while let Some(state) = states.pop() {
             let end = shortest_end(&lexeme, state, 0).expect("every state is live");
             assert!(end.iter().all(|&byte| found[usize::from(byte)]), "{pattern}: {end:?}");
-            states.extend((0..=255).map(|b| lexeme.next(state, b)).filter(|&to| to != DEAD && seen.insert(to)));
+            states.extend((0..=255).map(|b| lexeme.next(state, b)).filter(|&to| to != DEAD_STATE && seen.insert(to)));
         }
         let is_rare = |b: u8| b != b'\n' && !(0x20..0xC0).contains(&b);
         assert_eq!((0..=255u8).any(|b| found[usize::from(b)] && is_rare(b)), rare, "{pattern}");

@@ -353,7 +353,7 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
         }
         let GrammarMasker { vocabulary, tables, masks, .. } = *self.masker;
         let by_byte = tables.nodes_by_byte(vocabulary);
-        let exits = masks.exits.of(program, (vocabulary, by_byte), &[node], state, &mut self.end_nodes);
+        let exits = masks.exits.find(program, (vocabulary, by_byte), &[node], state, &mut self.end_nodes);
         for &(node, state, terminal, obligations) in exits.iter().flat_map(|exits| &exits.many) {
             self.end_terminal(trie, (node, state, NO_COLUMN, place), (terminal, obligations), 0);
         }

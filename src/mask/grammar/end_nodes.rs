@@ -29,7 +29,7 @@ pub struct NodesByByte {
 
 impl NodesByByte {
     /// The nodes of a trie, its root left out.
-    pub fn of(trie: &Trie) -> NodesByByte {
+    pub fn from_trie(trie: &Trie) -> NodesByByte {
         let mut first = vec![0u32; 257];
         trie.byte.iter().skip(1).for_each(|&byte| first[usize::from(byte) + 1] += 1);
         (0..256).for_each(|byte| first[byte + 1] += first[byte]);
@@ -58,7 +58,7 @@ pub(super) struct BytesAroundEndsOfTerminals(OnceLock<Box<[OnceLock<ByteBits>]>>
 
 impl BytesAroundEndsOfTerminals {
     /// The bytes of nodes at which a terminal may end, or those of the nodes behind: whichever fewer nodes have.
-    fn of(&self, program: &GrammarProgram, terminal: u32, by_byte: &NodesByByte) -> ByteBits {
+    fn around_ends(&self, program: &GrammarProgram, terminal: u32, by_byte: &NodesByByte) -> ByteBits {
         let scanner = &program.scanner;
         let all = self.0.get_or_init(|| (0..scanner.len()).map(|_| OnceLock::new()).collect());
         *all[terminal as usize].get_or_init(|| {
@@ -91,7 +91,7 @@ impl LastEndNodes {
     /// The nodes at which a terminal may end if the scanner is in a state at a node above, or the nodes behind; perhaps
     /// some more. Ends at the node above are not among them. `None` where these are too many for a look at them to save
     /// anything, or not known while `below`, the number of nodes to look at, is small.
-    pub(super) fn of(
+    pub(super) fn find(
         &mut self,
         program: &GrammarProgram,
         state: ScanStateId,
@@ -108,7 +108,7 @@ impl LastEndNodes {
             if is_over() {
                 return None;
             }
-            bytes = union(bytes, of_terminals.of(program, terminal, by_byte));
+            bytes = union(bytes, of_terminals.around_ends(program, terminal, by_byte));
         }
         if self.0.as_ref().is_none_or(|(known, _)| *known != bytes) {
             if below < WALKED {

@@ -26,7 +26,7 @@ impl MaskBuilder<'_, '_> {
             let mut all: SmallVec<[Arc<ExitsBelow>; 4]> = SmallVec::new();
             // Two places often differ in a few keywords, and then in the nodes below their first letters alone.
             for nodes in self.by_first_byte(&nodes) {
-                match masks.exits.of(program, (vocabulary, by_byte), nodes, state, &mut self.end_nodes) {
+                match masks.exits.find(program, (vocabulary, by_byte), nodes, state, &mut self.end_nodes) {
                     Some(exits) => all.push(exits),
                     // They are too many to be kept together.
                     None => nodes.iter().for_each(|&node| self.walk(self.trie, (node, state, start_column, place))),

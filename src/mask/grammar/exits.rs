@@ -66,7 +66,7 @@ impl Exits {
     /// The exits at these nodes and below them, if the scanner is in a state at each of them. `None` if they are too
     /// many, or the work is over. Readings that may become one again are not followed in tries of their own: there all
     /// exits are nodes.
-    pub fn of(
+    pub fn find(
         &self,
         program: &GrammarProgram,
         (vocabulary, by_byte): (&Vocabulary, &NodesByByte),
@@ -79,7 +79,7 @@ impl Exits {
             return known;
         }
         let below: u32 = nodes.iter().map(|&node| vocabulary.trie().end[node as usize] - node).sum();
-        let ends = last.of(program, state, below, by_byte, &self.bytes_around_ends);
+        let ends = last.find(program, state, below, by_byte, &self.bytes_around_ends);
         let found: Found = find(program, vocabulary, nodes, state, ends, &self.names).map(Arc::new);
         if is_over() {
             return None;
@@ -110,7 +110,7 @@ fn find(
     names: &AtomicU32,
 ) -> Option<ExitsBelow> {
     /// Rests of tokens that are put into tries.
-    const MOST: usize = 100_000;
+    const MOST_RESTS: usize = 100_000;
     /// Rests that are copied in a microsecond.
     const RESTS_PER_STEP: usize = 16;
     let (scanner, trie) = (&program.scanner, vocabulary.trie());
@@ -142,7 +142,7 @@ fn find(
                 rests.entry((terminal, obligations)).or_default().extend(tokens.iter().map(rest));
             }
         }
-        count <= MOST && !is_over()
+        count <= MOST_RESTS && !is_over()
     };
     let mut states = vec![state; 32];
     for &node in nodes {

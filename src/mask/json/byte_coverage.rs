@@ -63,7 +63,7 @@ fn ends_inside(bytes: &[u8]) -> bool {
 
 impl ByteCoverage {
     /// What narrows documents over `vocabulary`, or `None` where nothing does: every byte of JSON is a token.
-    pub fn of(vocabulary: &Vocabulary, single: &ByteSet) -> Option<ByteCoverage> {
+    pub fn from_vocabulary(vocabulary: &Vocabulary, single: &ByteSet) -> Option<ByteCoverage> {
         if (0..=255u8).all(|b| single[b as usize] || !is_json(b)) {
             return None;
         }

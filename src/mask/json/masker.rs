@@ -412,7 +412,7 @@ impl<'a> MaskBuilder<'a> {
         self.unrepeated(walked, node, top, |masker| {
             let program = masker.frames.program;
             let rules = &masker.frames.arena.rules[n.start as usize..(n.start + n.len) as usize];
-            if let Some((number, set)) = program.constants.of(program, rules) {
+            if let Some((number, set)) = program.constants.find_or_build(program, rules) {
                 for &(tag, lexeme) in &set.others {
                     let start = program.lexemes[lexeme as usize].start();
                     masker.lexeme(walked, node, (lexeme, start, 0, false), (n.parent, tag), top);

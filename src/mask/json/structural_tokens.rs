@@ -42,7 +42,7 @@ pub struct MarkedText {
 }
 
 impl MarkedText {
-    fn of(vocabulary: &Vocabulary, mut text: Vec<(&[u8], u32)>) -> Option<MarkedText> {
+    fn new(vocabulary: &Vocabulary, mut text: Vec<(&[u8], u32)>) -> Option<MarkedText> {
         let mut plain: Box<[u32]> = vec![u32::MAX; vocabulary.words()].into();
         text.iter().for_each(|&(_, t)| plain[t as usize >> 5] &= !(1 << (t & 31)));
         let mut quoted: Box<[u32]> = vec![0; vocabulary.words()].into();
@@ -125,7 +125,7 @@ fn is_mark(byte: u8) -> bool {
 
 impl StructuralTokens {
     /// The lists of a vocabulary.
-    pub fn of(vocabulary: &Vocabulary) -> StructuralTokens {
+    pub fn from_vocabulary(vocabulary: &Vocabulary) -> StructuralTokens {
         let (mut opens, mut colons, mut longest, mut text) = (0, 0, 1, Vec::new());
         let mut blank: Vec<(u32, u32)> = Vec::new();
         for id in 0..vocabulary.len() as u32 {
@@ -144,7 +144,7 @@ impl StructuralTokens {
             }
         }
         let plain = plain_below(vocabulary.trie());
-        StructuralTokens { opens, colons, longest, text: MarkedText::of(vocabulary, text), blank: blank.into(), plain }
+        StructuralTokens { opens, colons, longest, text: MarkedText::new(vocabulary, text), blank: blank.into(), plain }
     }
 
     /// Whether a node of the vocabulary's trie lies between characters, and every token below it goes on from there

@@ -11,7 +11,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::json::string_escape::{EscapeMove, EscapeState, step};
-use crate::lexeme::{CLOSED, DEAD, Lexeme, LexemeKind};
+use crate::lexeme::{CLOSED, DEAD_STATE, Lexeme, LexemeKind};
 use crate::mask::json::crossing::suffixes::UnresolvedSuffixes;
 use crate::mask::json::masker::{MaskBuilder, WalkOver};
 use crate::mask::lexeme::lexeme_mask::{CrossingTokens, LexemeMask};
@@ -169,7 +169,7 @@ impl MaskBuilder<'_> {
                 let items = at.items.iter().map(|&(lexeme, state, count)| {
                     let l = &program.lexemes[lexeme as usize];
                     if state <= CLOSED {
-                        return (lexeme, DEAD, 0);
+                        return (lexeme, DEAD_STATE, 0);
                     }
                     let count = count.saturating_add(l.starts_char(l.state(state), byte) as u32);
                     (lexeme, l.next(state, byte), count)

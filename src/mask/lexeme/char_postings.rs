@@ -97,7 +97,7 @@ fn kinds(groups: CharGroups) -> u8 {
 
 impl CharPostings {
     /// The postings of a vocabulary: a pass over its trie, and one over the tokens below each head.
-    pub fn of(vocabulary: &Vocabulary) -> Self {
+    pub fn from_vocabulary(vocabulary: &Vocabulary) -> Self {
         let trie = vocabulary.trie();
         let mut heads: Vec<Heads> = (0..GROUPS).map(|_| Heads::default()).collect();
         let mut behind = vec![PostingsBehind::default(); FEW_CHARS * 256];
@@ -202,13 +202,13 @@ impl CharPostings {
     /// `None` where they are too many, or not kept.
     pub fn behind(&self, chars: u32, follows: &[PostingFollow]) -> Option<Vec<u32>> {
         /// Nodes that are looked at, and that are found, at most.
-        const MOST: (usize, usize) = (16_000, 4_000);
+        const MOST_NODES: (usize, usize) = (16_000, 4_000);
         let first = (chars as usize).checked_sub(1).filter(|first| *first < FEW_CHARS)?;
         let lists = || {
             let all = follows.iter().flat_map(|follow| follow.bytes.iter().map(move |&b| (b, &follow.before)));
             all.map(|(b, before)| (&self.behind[first << 8 | usize::from(b)], before))
         };
-        if lists().map(|(list, _)| list.nodes.len()).sum::<usize>() > MOST.0 {
+        if lists().map(|(list, _)| list.nodes.len()).sum::<usize>() > MOST_NODES.0 {
             return None;
         }
         let mut nodes: Vec<u32> = Vec::new();
@@ -218,18 +218,18 @@ impl CharPostings {
         }
         // Lists that are sorted: the stable sort merges them.
         nodes.sort();
-        (nodes.len() <= MOST.1).then_some(nodes)
+        (nodes.len() <= MOST_NODES.1).then_some(nodes)
     }
 
     /// Nodes at which a path that was over `set` meets one of `groups`, none of which is in it; some of the paths may
     /// have left the set before, and no node is missing. `None` where too many would have to be looked at.
     pub fn exits(&self, vocabulary: &Vocabulary, set: CharGroups, groups: CharGroups) -> Option<Vec<u32>> {
         /// Nodes that are looked at.
-        const MOST: usize = 40_000;
+        const MOST_NODES: usize = 40_000;
         /// Paths that are looked at byte by byte.
         const MOST_PATHS: usize = 4_000;
         let heads = || bits(groups).map(|g| &self.heads[g]);
-        if heads().map(|h| h.nodes.len()).sum::<usize>() > MOST {
+        if heads().map(|h| h.nodes.len()).sum::<usize>() > MOST_NODES {
             return None;
         }
         // Kinds of which all, and of which none, are in the set.

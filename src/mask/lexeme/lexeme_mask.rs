@@ -359,11 +359,11 @@ impl CrossingTokens {
             return None;
         }
         let mut items: Vec<(&[u8], u32)> = crossings.iter().zip(0u32..).map(|(c, i)| (&bytes[c.0..c.1], i)).collect();
-        CrossingTokens::of(&mut items, crossings.iter().map(|c| c.2).collect(), escaped)
+        CrossingTokens::from_suffixes(&mut items, crossings.iter().map(|c| c.2).collect(), escaped)
     }
 
     /// Crossing tokens by their suffixes: `items` are suffixes and indices of `crossings`. `None` if there are none.
-    pub(crate) fn of(
+    pub(crate) fn from_suffixes(
         items: &mut Vec<(&[u8], u32)>,
         crossings: Box<[CrossingToken]>,
         escaped: Vec<(u32, Box<[u8]>)>,

@@ -36,7 +36,7 @@ pub struct LongestRun {
 }
 
 impl LongestRun {
-    fn of(trie: &Trie) -> Option<LongestRun> {
+    fn find(trie: &Trie) -> Option<LongestRun> {
         let node = trie.children(0).max_by_key(|&node| trie.subtree_tokens(node).len())?;
         let tokens = trie.subtree_tokens(node);
         let words = tokens.iter().max().map_or(0, |&t| t as usize / 32 + 1);
@@ -48,7 +48,7 @@ impl LongestRun {
 
 impl SubtreeSummaries {
     /// What lies below the nodes of `trie`: two passes over it.
-    pub fn of(trie: &Trie) -> Self {
+    pub fn from_trie(trie: &Trie) -> Self {
         let n = trie.len();
         // First what each node adds to those above it.
         let mut groups: Box<[CharGroups]> = vec![0; n].into();
@@ -77,7 +77,7 @@ impl SubtreeSummaries {
         }
         let first =
             |node: u32| FirstChar { byte: trie.byte[node as usize], tokens: trie.subtree_tokens(node).len() as u32 };
-        SubtreeSummaries { groups, height, firsts: trie.children(0).map(first).collect(), most: LongestRun::of(trie) }
+        SubtreeSummaries { groups, height, firsts: trie.children(0).map(first).collect(), most: LongestRun::find(trie) }
     }
 
     /// The tokens that begin with the most frequent first byte; none in an empty trie.

@@ -37,7 +37,7 @@ pub(crate) struct TextEndRows {
 
 impl TextEndRows {
     /// From pairs of bytes and tokens. `words` is the length of a row.
-    pub fn of(mut tokens: Vec<(u32, u32)>, words: usize, most_far: Option<u32>, is_complete: bool) -> Self {
+    pub fn from_tokens(mut tokens: Vec<(u32, u32)>, words: usize, most_far: Option<u32>, is_complete: bool) -> Self {
         tokens.sort_unstable();
         let mut levels: Vec<(u32, Box<[u32]>)> = Vec::new();
         for (bytes, token) in tokens {
@@ -92,7 +92,7 @@ mod tests {
 
     #[test]
     fn rows_add_up() {
-        let rows = TextEndRows::of(vec![(7, 40), (3, 1), (3, 33), (9, 0)], 2, Some(9), true);
+        let rows = TextEndRows::from_tokens(vec![(7, 40), (3, 1), (3, 33), (9, 0)], 2, Some(9), true);
         assert_eq!(rows.fitting(2), None);
         assert_eq!(rows.fitting(3), Some(&[2, 2][..]));
         assert_eq!(rows.fitting(8), Some(&[2, 2 | 1 << 8][..]));

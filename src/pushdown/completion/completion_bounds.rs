@@ -93,7 +93,12 @@ pub struct CompletionBounds {
 
 impl CompletionBounds {
     /// The bounds of a program: `count` says how many tokens spell a text, and a token opens at most `opens` brackets.
-    pub fn of(program: &Program, costs: &MinCosts, opens: usize, count: impl Fn(&[u8]) -> u32) -> CompletionBounds {
+    pub fn compute(
+        program: &Program,
+        costs: &MinCosts,
+        opens: usize,
+        count: impl Fn(&[u8]) -> u32,
+    ) -> CompletionBounds {
         let gap = gap(program);
         let mut text = Vec::new();
         let keys = |o: &ObjectProgram, text: &mut Vec<u8>| -> Box<[u32]> {
@@ -149,13 +154,13 @@ impl CompletionBounds {
     fn find_members(&mut self, program: &Program) {
         for (i, o) in program.objects.iter().enumerate() {
             let of = |rule: u32| self.values[rule as usize];
-            self.objects[i].member = self.implied(i, o).saturating_add(self.most_member(o, of));
+            self.objects[i].member = self.dependent_members(i, o).saturating_add(self.most_member(o, of));
             let usual = o.union.as_ref().map_or(&o.required[..], |union| union.needed());
             let costs = (0..o.spelled.len()).map(|name| match self.name(i, o, name) {
                 UNBOUNDED => u64::MAX,
                 cost => cost.into(),
             });
-            self.objects[i].names = Some(NameSums::of(costs, usual));
+            self.objects[i].names = Some(NameSums::new(costs, usual));
         }
     }
 
@@ -166,8 +171,8 @@ impl CompletionBounds {
     }
 
     /// What one more key may need beside itself, at most.
-    fn implied(&self, shape: usize, o: &ObjectProgram) -> u32 {
-        if o.implied.is_none() {
+    fn dependent_members(&self, shape: usize, o: &ObjectProgram) -> u32 {
+        if o.dependent_required.is_none() {
             return 0;
         }
         let keys = self.objects[shape].keys.iter().enumerate();
@@ -219,7 +224,7 @@ impl CompletionBounds {
         }
         for (i, o) in program.objects.iter().enumerate() {
             let member = self.most_member(o, |rule| self.opened[rule as usize]);
-            let growth = member.saturating_add(self.implied(i, o));
+            let growth = member.saturating_add(self.dependent_members(i, o));
             self.objects[i].growth = if o.witnesses == 0 { growth } else { UNBOUNDED };
         }
     }

@@ -52,7 +52,7 @@ impl CompletionBounds {
         let o = &frames.program.objects[item.shape as usize];
         let all = self.objects[item.shape as usize].member;
         let names = if item.name == u32::MAX { &[][..] } else { o.names.subtree_tokens(item.name) };
-        if o.implied.is_some() || names.len() > FEW_NAMES {
+        if o.dependent_required.is_some() || names.len() > FEW_NAMES {
             return all;
         }
         let around = AROUND_KEY + 2 * self.gap;

@@ -30,7 +30,7 @@ pub struct MinCosts {
 
 impl MinCosts {
     /// The estimates of a program. Costs a search for each lexeme and some rounds over the rules.
-    pub fn of(program: &Program) -> MinCosts {
+    pub fn compute(program: &Program) -> MinCosts {
         let member = |l: &Lexeme| short_end(l, l.start(), 0).map_or(u64::MAX, |b| b.len() as u64);
         let lexemes: Vec<u64> = program.lexemes.iter().map(|l| member(l)).collect();
         let rules = vec![u64::MAX; program.rules.len()];
@@ -51,7 +51,7 @@ impl MinCosts {
         costs.names = program
             .objects
             .iter()
-            .map(|o| NameSums::of((0..o.spelled.len()).map(|i| costs.member(o, i)), &o.required))
+            .map(|o| NameSums::new((0..o.spelled.len()).map(|i| costs.member(o, i)), &o.required))
             .collect();
         costs
     }

@@ -18,7 +18,7 @@ pub(crate) struct NameSums {
 
 impl NameSums {
     /// The sums over names with these costs, of which a shape always needs those in `usual`.
-    pub(crate) fn of(costs: impl Iterator<Item = u64>, usual: &[u64]) -> NameSums {
+    pub(crate) fn new(costs: impl Iterator<Item = u64>, usual: &[u64]) -> NameSums {
         let costs: Box<[u64]> = costs.collect();
         let total = ones(usual).try_fold(0u64, |sum, i| sum.checked_add(*costs.get(i)?));
         NameSums { costs, usual: usual.into(), total: total.filter(|&sum| sum < u64::MAX) }
@@ -73,7 +73,7 @@ mod tests {
         };
         for ends in [false, true] {
             let of = |i: usize| if ends && i == 70 { u64::MAX } else { costs[i] };
-            let sums = NameSums::of((0..200).map(of), &usual);
+            let sums = NameSums::new((0..200).map(of), &usual);
             for round in 0..200 {
                 let seen = [word() & word(), word() & word(), word(), 0];
                 let need = if round % 2 == 0 { usual } else { [word(), word(), word(), word() & 0xFF] };

@@ -57,7 +57,7 @@ pub(crate) struct MemberCost {
 
 impl RemainingCosts {
     /// The remaining cost of the value above `parent`.
-    pub(crate) fn of(&mut self, frames: &JsonMachine, costs: &MinCosts, parent: FrameId) -> RemainingCost {
+    pub(crate) fn cost_above(&mut self, frames: &JsonMachine, costs: &MinCosts, parent: FrameId) -> RemainingCost {
         let mut chain: SmallVec<[FrameId; 8]> = SmallVec::new();
         let mut at = parent;
         while !self.0.contains_key(&at) {
@@ -99,7 +99,7 @@ impl RemainingCosts {
         if !has_choice(frames, node) {
             return true;
         }
-        let below = self.of(frames, costs, node.parent);
+        let below = self.cost_above(frames, costs, node.parent);
         let (mut end, mut on) = (u64::MAX, u64::MAX);
         let mut keep = |ends: bool, tag: u32, own: u64| {
             let least = if ends { &mut end } else { &mut on };
@@ -128,7 +128,8 @@ impl RemainingCosts {
         if node.len == 1 && shape.witnesses == 0 {
             return MemberCost { rest: 0, missing: false, lacking: 0, witnesses: Vec::new(), known: false };
         }
-        let below = if has_choice(frames, node) { self.of(frames, costs, node.parent).after(item.tag) } else { 0 };
+        let below =
+            if has_choice(frames, node) { self.cost_above(frames, costs, node.parent).after(item.tag) } else { 0 };
         let rest = object_rest(frames, costs, node, item).saturating_add(below);
         let missing = shape.min > u64::from(node.count) + frames.missing_names(item, shape);
         let lacking = shape.witnesses & !item.witnessed;

@@ -63,7 +63,7 @@ enum SampleStep {
 }
 
 impl TakenItems {
-    fn of(&self, what: SampleStep, place: u32, choice: u32) -> u32 {
+    fn count(&self, what: SampleStep, place: u32, choice: u32) -> u32 {
         self.0.get(&(what, place, choice)).copied().unwrap_or(0)
     }
 
@@ -113,7 +113,7 @@ fn likely_byte(l: &Lexeme, lexeme: u32, state: StateId, taken: &mut TakenItems) 
         if std::mem::replace(&mut met[usize::from(class)], true) || l.next(state, byte) <= CLOSED {
             continue;
         }
-        let n = taken.of(SampleStep::Char(lexeme), state, class.into());
+        let n = taken.count(SampleStep::Char(lexeme), state, class.into());
         if best.is_none_or(|(least, _)| n < least) {
             best = Some((n, byte));
         }
@@ -226,7 +226,7 @@ impl<'a, 'f> SampleWriter<'a, 'f> {
         if self.depth() >= DEEP {
             order.reverse();
         } else {
-            order.sort_by_key(|&b| self.taken.of(SampleStep::Value, rule, b.into()));
+            order.sort_by_key(|&b| self.taken.count(SampleStep::Value, rule, b.into()));
         }
         let byte = order.into_iter().find(|&b| self.pen.take(b).is_some())?;
         self.taken.add(SampleStep::Value, rule, byte.into());
@@ -261,7 +261,7 @@ impl<'a, 'f> SampleWriter<'a, 'f> {
     /// Writes one of the literals that are read side by side.
     fn constant(&mut self, node: &Frame) -> Option<()> {
         let ends = self.pen.frames.program.constants.get(node.seen)?.ends(node.text);
-        let least = (0..ends.len() as u32).min_by_key(|&i| self.taken.of(SampleStep::Constant, node.seen, i))?;
+        let least = (0..ends.len() as u32).min_by_key(|&i| self.taken.count(SampleStep::Constant, node.seen, i))?;
         self.taken.add(SampleStep::Constant, node.seen, least);
         let text = std::str::from_utf8(&ends.get(least as usize)?.0).ok()?;
         self.pen.take_text(text)
@@ -319,7 +319,7 @@ impl<'a, 'f> SampleWriter<'a, 'f> {
     fn key(&mut self, node: Frame, any: bool) -> Option<()> {
         let program = self.pen.frames.program;
         let mut items = self.pen.frames.arena.objects[node.start as usize..(node.start + node.len) as usize].to_vec();
-        items.sort_by_key(|item| self.taken.of(SampleStep::Shape, item.shape, node.count));
+        items.sort_by_key(|item| self.taken.count(SampleStep::Shape, item.shape, node.count));
         for item in items {
             let p = &program.objects[item.shape as usize];
             let bits = |at: u32| &self.pen.frames.arena.bits[at as usize..at as usize + p.words];

@@ -72,7 +72,7 @@ pub struct KeyWatch {
 
 impl KeyWatch {
     /// A watch of the keys of the object on `below`, of which none was tried yet.
-    pub fn of(below: FrameId) -> Self {
+    pub fn new(below: FrameId) -> Self {
         let (tried, max_searched, most_names) = (Vec::new(), MAX_SEARCHED, u64::MAX);
         KeyWatch { below, tried, vague: false, effort: 0, max_searched, most_names, is_cut: false }
     }
@@ -239,7 +239,7 @@ impl<'a, 'f> Completer<'a, 'f> {
         if let Some(missing) = missing_chars(self.pen.frames, &node) {
             return self.lengthen(node, missing);
         }
-        let rest = self.prospects.of(self.pen.frames, self.costs, node.parent);
+        let rest = self.prospects.cost_above(self.pen.frames, self.costs, node.parent);
         let mut ends: Vec<(u64, Arc<[u8]>, Option<ScalarItem>)> = Vec::new();
         for i in node.start..node.start + node.len {
             let item = self.pen.frames.arena.scalars[i as usize];
@@ -278,7 +278,7 @@ impl<'a, 'f> Completer<'a, 'f> {
 
     fn value(&mut self, node: Frame) -> Option<()> {
         let program = self.pen.frames.program;
-        let rest = self.prospects.of(self.pen.frames, self.costs, node.parent);
+        let rest = self.prospects.cost_above(self.pen.frames, self.costs, node.parent);
         let unique = self.is_among_unique();
         let mut kinds: Vec<(u64, u8, Option<ScalarItem>)> = Vec::new();
         for tag in 0..node.len {
@@ -345,7 +345,7 @@ impl<'a, 'f> Completer<'a, 'f> {
         if shape.spelled.len() <= MANY_NAMES
             || shape.witnesses != 0
             || shape.union.is_some()
-            || shape.implied.is_some()
+            || shape.dependent_required.is_some()
             || node.key != u32::MAX
         {
             return None;

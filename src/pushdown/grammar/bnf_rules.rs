@@ -72,7 +72,7 @@ impl Writer<'_> {
         self.written += 1 + parts.len() / 16;
         if self.written > self.most {
             return Err(
-                Error::limit("alternatives of the grammar", self.most as u64, self.written as u64).of("max_rules")
+                Error::limit("alternatives of the grammar", self.most as u64, self.written as u64).set_by("max_rules")
             );
         }
         if parts.len() > usize::from(u16::MAX) {
@@ -282,7 +282,7 @@ pub fn check_terminals(grammar: &Grammar, limits: &Limits) -> Result<()> {
     if count <= most {
         return Ok(());
     }
-    Err(Error::limit("terminals of the grammar", most as u64, count as u64).of("max_rules"))
+    Err(Error::limit("terminals of the grammar", most as u64, count as u64).set_by("max_rules"))
 }
 
 impl Productions {
@@ -291,7 +291,12 @@ impl Productions {
     ///
     /// # Errors
     /// `Limit` for more alternatives than the limits allow; `Unsatisfiable` if nothing is accepted.
-    pub fn of(grammar: &Grammar, inhabited: &[bool], may_be_empty: &[bool], limits: &Limits) -> Result<Productions> {
+    pub fn from_grammar(
+        grammar: &Grammar,
+        inhabited: &[bool],
+        may_be_empty: &[bool],
+        limits: &Limits,
+    ) -> Result<Productions> {
         let terminals = grammar.terminals.len() as u32;
         let first_document = terminals + grammar.token_sets.len() as u32;
         let first_rule = first_document + grammar.documents.len() as u32;

@@ -69,7 +69,7 @@ pub struct Found {
 
 impl Closures {
     /// The closure of these tops.
-    pub fn of(&self, lr: &LrAutomaton, productions: &Productions, stack: &ParseStack, tops: &[NodeId]) -> Found {
+    pub fn find(&self, lr: &LrAutomaton, productions: &Productions, stack: &ParseStack, tops: &[NodeId]) -> Found {
         let mut view = StackView::new(&[], tops);
         if let Some(closure) = self.cache.find(&mut view, stack) {
             return Found::new(closure, &view);

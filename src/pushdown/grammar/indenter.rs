@@ -75,7 +75,7 @@ pub enum NewlineUse {
 
 impl Indenter {
     /// The indenter of a grammar; `lexemes` are the automata of its terminals.
-    pub fn of(grammar: &Grammar, lexemes: &[Option<Arc<Lexeme>>]) -> Option<Indenter> {
+    pub fn from_grammar(grammar: &Grammar, lexemes: &[Option<Arc<Lexeme>>]) -> Option<Indenter> {
         let said = grammar.indentation.as_ref()?;
         let mut this = Indenter {
             newline: said.newline,
@@ -236,7 +236,7 @@ impl Indenter {
 
 /// All states of an automaton; `None` if they are many.
 fn states_of(lexeme: &Lexeme) -> Option<Vec<StateId>> {
-    const MOST: usize = 1_000;
+    const MOST_STATES: usize = 1_000;
     let mut out = vec![lexeme.start()];
     let mut at = 0;
     while let Some(&state) = out.get(at) {
@@ -247,7 +247,7 @@ fn states_of(lexeme: &Lexeme) -> Option<Vec<StateId>> {
                 out.push(to);
             }
         }
-        if out.len() > MOST {
+        if out.len() > MOST_STATES {
             return None;
         }
     }
@@ -257,7 +257,7 @@ fn states_of(lexeme: &Lexeme) -> Option<Vec<StateId>> {
 /// Pairs of states that two automata reach by the same text; `visit` says whether to go on behind a pair, and
 /// `None` ends the search.
 fn side_by_side(a: &Lexeme, b: &Lexeme, mut visit: impl FnMut(StateId, StateId, u8) -> Option<bool>) -> Option<()> {
-    const MOST: usize = 4_000;
+    const MOST_PAIRS: usize = 4_000;
     let mut seen = vec![(a.start(), b.start())];
     let mut at = 0;
     while let Some(&(x, y)) = seen.get(at) {
@@ -266,7 +266,7 @@ fn side_by_side(a: &Lexeme, b: &Lexeme, mut visit: impl FnMut(StateId, StateId, 
             let to = (a.next(x, byte), b.next(y, byte));
             if to.0 > CLOSED && visit(to.0, to.1, byte)? && !seen.contains(&to) {
                 seen.push(to);
-                if seen.len() > MOST {
+                if seen.len() > MOST_PAIRS {
                     return None;
                 }
             }
@@ -277,13 +277,13 @@ fn side_by_side(a: &Lexeme, b: &Lexeme, mut visit: impl FnMut(StateId, StateId, 
 
 /// Whether the same texts lead from two states to an end.
 fn are_alike(lexeme: &Lexeme, one: StateId, other: StateId) -> bool {
-    const MOST: usize = 1_000;
+    const MOST_PAIRS: usize = 1_000;
     let accepts = |state: StateId| state > CLOSED && lexeme.state(state).accepting;
     let mut seen = vec![(one, other)];
     let mut at = 0;
     while let Some(&(x, y)) = seen.get(at) {
         at += 1;
-        if accepts(x) != accepts(y) || (x > CLOSED) != (y > CLOSED) || seen.len() > MOST {
+        if accepts(x) != accepts(y) || (x > CLOSED) != (y > CLOSED) || seen.len() > MOST_PAIRS {
             return false;
         }
         if x == y || x <= CLOSED {

@@ -15,7 +15,7 @@ pub fn escapes(going_on: &ByteBits, first: &ByteBits) -> bool {
 }
 
 /// States of automata that are looked at for one terminal.
-const MOST: usize = 20_000;
+const MOST_STATES: usize = 20_000;
 
 fn add(to: &mut ByteBits, more: &ByteBits) {
     to.iter_mut().zip(more).for_each(|(to, more)| *to |= more);
@@ -30,7 +30,7 @@ pub fn is_within(set: &ByteBits, other: &ByteBits) -> bool {
 pub fn states_of(scanner: &Scanner, terminal: u32) -> Option<ReachableStates> {
     let start = scanner.lexeme(terminal)?.start();
     let step = |state: StateId, byte: u8| Some(scanner.step(terminal, state, byte)).filter(|&to| to > CLOSED);
-    ReachableStates::of(start, scanner.bytes_of_classes(), MOST, step)
+    ReachableStates::explore(start, scanner.bytes_of_classes(), MOST_STATES, step)
 }
 
 /// Which terminals are compared with which, where they compete for texts.
@@ -44,7 +44,7 @@ pub struct Rivals {
 
 impl Rivals {
     /// The rivals among the terminals of a scanner.
-    pub fn of(scanner: &Scanner) -> Rivals {
+    pub fn find(scanner: &Scanner) -> Rivals {
         let texts: Vec<Option<Vec<u8>>> = (0..scanner.len() as u32).map(|t| only_text(scanner, t)).collect();
         let mut sorted: Vec<(Vec<u8>, u32)> =
             (0..).zip(&texts).filter_map(|(t, text)| Some((text.clone()?, t))).collect();
@@ -78,7 +78,7 @@ impl Rivals {
         self.pairs += out.len();
         if self.pairs > MOST_PAIRS {
             let limit = Error::limit("pairs of terminals that begin alike", MOST_PAIRS as u64, self.pairs as u64);
-            return Err(limit.advise("join terminals to one, or choose another lexer than the contextual one"));
+            return Err(limit.with_hint("join terminals to one, or choose another lexer than the contextual one"));
         }
         Ok(out)
     }
@@ -179,7 +179,7 @@ fn beside(scanner: &Scanner, terminal: u32, other: u32, states: &ReachableStates
                 seen.push((from, to));
             }
         }
-        if seen.len() > MOST {
+        if seen.len() > MOST_STATES {
             return false;
         }
         let Some(end) = end else { continue };

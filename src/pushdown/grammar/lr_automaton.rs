@@ -27,7 +27,7 @@ pub const NO_STATE: LrStateId = u32::MAX;
 /// cannot be.
 const COMPLETES: u32 = 1 << 30;
 /// A transition that nobody asked for yet.
-const UNKNOWN: u32 = u32::MAX - 1;
+const UNKNOWN_TARGET: u32 = u32::MAX - 1;
 
 /// An alternative with a dot, and how many of the parts before the dot are on the stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -137,7 +137,7 @@ impl LrAutomaton {
         let Ok(at) = state.transitions.binary_search_by_key(&symbol, |t| t.symbol) else { return NO_STATE };
         let transition = &state.transitions[at];
         match transition.to.load(Ordering::Acquire) {
-            UNKNOWN => {
+            UNKNOWN_TARGET => {
                 let mut builder = self.lock();
                 let to = self.intern(productions, &mut builder, &transition.kernel);
                 let to = if transition.completes { to } else { Self::number(to) };
@@ -257,7 +257,7 @@ fn close(productions: &Productions, free: &[bool], kernel: &[Item]) -> LrState {
     reductions.dedup();
     let transitions = moves.chunk_by(|a, b| a.0 == b.0).map(|group| Transition {
         symbol: group[0].0,
-        to: AtomicU32::new(UNKNOWN),
+        to: AtomicU32::new(UNKNOWN_TARGET),
         completes: group
             .iter()
             .all(|m| completes(productions, free, std::slice::from_ref(&m.1)) && is_led_to_well(&m.1)),

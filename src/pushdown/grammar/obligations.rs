@@ -120,7 +120,7 @@ impl Scanner {
     /// Whether some text keeps obligations. True as well where that is not found out in reasonable time.
     pub(super) fn may_be_kept(&self, builder: &mut Builder, id: ObligationsId) -> bool {
         /// Lists that are looked at.
-        const MOST: usize = 1_000;
+        const MOST_LISTS: usize = 1_000;
         let Some(obligations) = self.obligations.get(id) else { return true };
         if obligations.list.iter().all(|&(promise, ..)| promise == Promise::NoLonger) {
             return true;
@@ -136,7 +136,7 @@ impl Scanner {
             if contradict(self.obligations(one)) {
                 continue;
             }
-            answer = seen.len() > MOST || self.may_end(one);
+            answer = seen.len() > MOST_LISTS || self.may_end(one);
             for &byte in self.firsts.iter().filter(|_| !answer) {
                 let Some(list) = self.step_obligations(self.obligations(one), byte) else { continue };
                 let next = self.oblige(builder, list);

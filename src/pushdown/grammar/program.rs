@@ -71,12 +71,12 @@ impl GrammarProgram {
         limits: &Limits,
     ) -> Result<GrammarProgram> {
         let mut inhabited: Vec<bool> = lexemes.iter().map(Option::is_some).collect();
-        let indenter = Indenter::of(grammar, &lexemes);
+        let indenter = Indenter::from_grammar(grammar, &lexemes);
         let silent = indenter.as_ref().map(Indenter::silent);
         silent.iter().flatten().for_each(|&t| inhabited[t as usize] = true);
-        let productions = Productions::of(grammar, &inhabited, nullable, limits)?;
+        let productions = Productions::from_grammar(grammar, &inhabited, nullable, limits)?;
         let documents_first: Vec<ByteSet> = documents.iter().map(|program| first_bytes(program)).collect();
-        let follow = Follow::of(
+        let follow = Follow::compute(
             &productions,
             &lexemes,
             &grammar.ignored,
@@ -88,7 +88,7 @@ impl GrammarProgram {
         let ignored: Box<[u32]> = grammar.ignored.iter().copied().filter(|&t| scanner.lexeme(t).is_some()).collect();
         let succession = match grammar.lexer {
             Lexer::Any => Succession::free(),
-            _ => Succession::of(&scanner, &follow, &ignored, &documents_first, indenter.as_ref())?,
+            _ => Succession::build(&scanner, &follow, &ignored, &documents_first, indenter.as_ref())?,
         };
         let prospects = Prospects::new(&scanner, documents_first);
         let lr = LrAutomaton::new(&productions, succession.read_freely(&productions));
@@ -101,7 +101,7 @@ impl GrammarProgram {
             closures: Closures::default(),
             follow,
             ignored,
-            bounds: TokenBounds::of(grammar),
+            bounds: TokenBounds::from_grammar(grammar),
             token_sets,
             documents,
             succession,
@@ -116,7 +116,7 @@ impl GrammarProgram {
                 let message = "whether the grammar ever comes to an end takes too long to find out: too many terminals \
                                match the same texts";
                 let hint = "join terminals to one, or choose the lexer any";
-                return Err(Error::new(ErrorKind::Limit, message).advise(hint));
+                return Err(Error::new(ErrorKind::Limit, message).with_hint(hint));
             }
             let rule = &grammar.rules[grammar.start as usize];
             let message = format!(
@@ -138,7 +138,7 @@ impl GrammarProgram {
 
     /// What the parser can do behind these tops.
     pub fn closure(&self, stack: &ParseStack, tops: &[NodeId]) -> Found {
-        self.closures.of(&self.lr, &self.productions, stack, tops)
+        self.closures.find(&self.lr, &self.productions, stack, tops)
     }
 
     /// The state of the scanner at a boundary behind these tops. With an indenter it finds newlines everywhere.

@@ -21,7 +21,7 @@ pub struct ReachableStates {
 
 impl ReachableStates {
     /// The states that `step` reaches with these bytes. `None` if they are more than `most`, or the work is over.
-    pub fn of(start: u32, bytes: &[u8], most: usize, step: impl Fn(u32, u8) -> Option<u32>) -> Option<Self> {
+    pub fn explore(start: u32, bytes: &[u8], most: usize, step: impl Fn(u32, u8) -> Option<u32>) -> Option<Self> {
         let numbers = SeededMap::from_iter([(start, 0)]);
         let mut states = ReachableStates { all: vec![start], numbers, from: vec![SmallVec::new()] };
         let mut number = 0;

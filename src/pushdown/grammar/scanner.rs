@@ -13,7 +13,7 @@ use smallvec::SmallVec;
 
 use crate::error::Error;
 use crate::grammar::model::{Grammar, Lexer};
-use crate::lexeme::{CLOSED, DEAD, Lexeme, StateId};
+use crate::lexeme::{CLOSED, DEAD_STATE, Lexeme, StateId};
 use crate::pushdown::grammar::obligations::{Obligation, Obligations, Promise};
 use crate::util::append_vec::AppendVec;
 use crate::util::bounded_cache::BoundedCache;
@@ -32,7 +32,7 @@ pub type ScanStateId = u32;
 pub type ObligationsId = u32;
 
 /// A successor that was not asked for yet.
-const UNKNOWN: ScanStateId = 0;
+const UNKNOWN_SUCCESSOR: ScanStateId = 0;
 /// Nothing can be read.
 pub const REFUSED: ScanStateId = 1;
 const FIRST: ScanStateId = 2;
@@ -238,7 +238,7 @@ impl Scanner {
     pub fn next(&self, id: ScanStateId, byte: u8) -> ScanStateId {
         let state = self.state(id);
         match state.row[self.class(byte)].load(Ordering::Acquire) {
-            UNKNOWN => self.make_next(id, byte),
+            UNKNOWN_SUCCESSOR => self.make_next(id, byte),
             known => known,
         }
     }
@@ -246,7 +246,7 @@ impl Scanner {
     /// The states behind a byte of each class, [`REFUSED`] where there is none.
     pub fn successors(&self, id: ScanStateId) -> impl Iterator<Item = ScanStateId> {
         let next = move |(row, &first): (&AtomicU32, &u8)| match row.load(Ordering::Acquire) {
-            UNKNOWN => self.make_next(id, first),
+            UNKNOWN_SUCCESSOR => self.make_next(id, first),
             known => known,
         };
         self.state(id).row.iter().zip(&self.firsts).map(next)
@@ -266,7 +266,7 @@ impl Scanner {
     pub fn step(&self, terminal: u32, from: StateId, byte: u8) -> StateId {
         match &self.lexemes[terminal as usize] {
             Some(lexeme) if byte != END || !self.looks_ahead[terminal as usize] => lexeme.next(from, byte),
-            _ => DEAD,
+            _ => DEAD_STATE,
         }
     }
 
@@ -332,7 +332,7 @@ impl Scanner {
         let live = &all[..state.live.len()];
         let mut count = 0;
         for (row, &first) in state.row.iter().zip(&self.firsts) {
-            if row.load(Ordering::Relaxed) != UNKNOWN || (first == END && self.any_looks_ahead()) {
+            if row.load(Ordering::Relaxed) != UNKNOWN_SUCCESSOR || (first == END && self.any_looks_ahead()) {
                 continue;
             }
             let is_alike = || all.iter().all(|&(l, from, next)| next.is_some() && l.known_next(from, first) == next);
@@ -415,7 +415,7 @@ impl Scanner {
         let id = builder.next;
         builder.next += 1;
         let live = content.0.clone();
-        let row = self.firsts.iter().map(|_| AtomicU32::new(UNKNOWN)).collect();
+        let row = self.firsts.iter().map(|_| AtomicU32::new(UNKNOWN_SUCCESSOR)).collect();
         let bytes = live.len() * 16 + self.firsts.len() * 4 + ends.len() * 8 + 160;
         builder.bytes.grow(bytes);
         let unlike = AtomicU8::new(0);

@@ -66,7 +66,7 @@ impl Succession {
     ///
     /// # Errors
     /// `Limit` if too many terminals compete for the same texts, or have many states together.
-    pub fn of(
+    pub fn build(
         scanner: &Scanner,
         follow: &Follow,
         ignored: &[u32],
@@ -91,7 +91,7 @@ impl Succession {
         };
         let contextual = scanner.lexer() == Lexer::Contextual;
         let mut is_won = vec![true; count as usize];
-        let mut rivals = contextual.then(|| Rivals::of(scanner));
+        let mut rivals = contextual.then(|| Rivals::find(scanner));
         for &terminal in &known {
             if contextual || ignored.contains(&terminal) || !this.lets_all(follow, terminal) {
                 let begin_alike = |other: u32| {
@@ -191,7 +191,7 @@ impl Succession {
         if let Some(known) = self.ends_ahead.get(&state) {
             return known;
         }
-        let ends = EndsAhead::of(scanner, state).map(Arc::new);
+        let ends = EndsAhead::find(scanner, state).map(Arc::new);
         if ends.is_some() || !is_over() {
             let size = ends.as_ref().map_or(0, |ends| ends.memory_bytes());
             self.ends_ahead.keep(state, ends.clone(), size + 64);

@@ -27,7 +27,7 @@ pub struct TokenBounds {
 
 impl TokenBounds {
     /// The bounds of a grammar's terminals.
-    pub fn of(grammar: &Grammar) -> TokenBounds {
+    pub fn from_grammar(grammar: &Grammar) -> TokenBounds {
         let most: Box<[Option<u32>]> = grammar.terminals.iter().map(|t| t.max_tokens).collect();
         match most.iter().flatten().min() {
             None => TokenBounds::default(),

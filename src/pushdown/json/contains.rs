@@ -49,7 +49,7 @@ impl ContainsCounting {
     ///
     /// # Errors
     /// `Limit` where too many vectors would have to be told apart.
-    pub fn of(
+    pub fn build(
         (prefix, rest): (&[Vec<Element>], &[Element]),
         contains: &[Contains],
         max: Option<u64>,

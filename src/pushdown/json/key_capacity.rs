@@ -5,7 +5,7 @@
 //! than the object can use up, only prefixes of keys that the object has may have run out: `^(a.*|bc)$` is infinite,
 //! and behind `b` there is one key.
 
-use crate::lexeme::{CLOSED, DEAD, Lexeme, StateId};
+use crate::lexeme::{CLOSED, DEAD_STATE, Lexeme, StateId};
 use crate::pushdown::json::frame::{Frame, FrameId, ObjectItem};
 use crate::pushdown::json::machine::JsonMachine;
 use crate::pushdown::json::program::{ClassProgram, ObjectProgram};
@@ -94,7 +94,7 @@ impl JsonMachine<'_> {
                 let Some(keys) = &class.keys else { return false };
                 let mut state = self.arena.states[(item.classes + i) as usize];
                 (1..=rest.len()).any(|len| {
-                    state = if state <= CLOSED { DEAD } else { keys.next(state, rest[len - 1]) };
+                    state = if state <= CLOSED { DEAD_STATE } else { keys.next(state, rest[len - 1]) };
                     // No more keys are used up than the object has.
                     state > CLOSED
                         && keys.residual_size(state) <= node.count.into()
@@ -122,7 +122,7 @@ impl JsonMachine<'_> {
                 let state = self.arena.states[(item.classes + k) as usize];
                 let few = state > CLOSED && self.room_of(&node, p, c, state).is_scarce(all);
                 any |= few;
-                self.arena.states.push(if few { state } else { DEAD });
+                self.arena.states.push(if few { state } else { DEAD_STATE });
             }
             if any {
                 let allowed = self.no_names(&item);

@@ -59,7 +59,7 @@ pub struct LiteralTrie {
 
 impl LiteralTrie {
     /// `None` where fewer than two rules list texts.
-    fn of(program: &Program, rules: &[RuleId]) -> Option<LiteralTrie> {
+    fn build(program: &Program, rules: &[RuleId]) -> Option<LiteralTrie> {
         let mut listed: Vec<(Box<[u8]>, u32)> = Vec::new();
         let mut others = Vec::new();
         let mut kind = None;
@@ -200,7 +200,7 @@ pub struct LiteralTries {
 
 impl LiteralTries {
     /// The set of a value that awaits `rules`, with its number.
-    pub fn of(&self, program: &Program, rules: &[RuleId]) -> Option<(u32, &LiteralTrie)> {
+    pub fn find_or_build(&self, program: &Program, rules: &[RuleId]) -> Option<(u32, &LiteralTrie)> {
         // Elements that must differ are followed by lexemes: what is left of them is counted there.
         if rules.len() < 2 || program.has_unique {
             return None;
@@ -225,7 +225,7 @@ impl LiteralTries {
         if self.bytes.load(Ordering::Relaxed) > SETS_BYTES {
             return None;
         }
-        let made = LiteralTrie::of(program, rules);
+        let made = LiteralTrie::build(program, rules);
         let bytes = made.as_ref().map_or(OVERHEAD + rules.len() * 4, |set| set.memory_bytes());
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
         // There are fewer sets than entries.

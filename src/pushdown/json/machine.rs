@@ -12,7 +12,7 @@
 use crate::json::rules::RuleId;
 use crate::json::string_escape::EscapeState;
 use crate::json::whitespace::Gap;
-use crate::lexeme::{CLOSED, DEAD, LexemeKind};
+use crate::lexeme::{CLOSED, DEAD_STATE, LexemeKind};
 use crate::pushdown::json::arena::Arena;
 use crate::pushdown::json::frame::{ArrayItem, Frame, FrameId, FrameKind, NONE, Phase, ScalarItem};
 use crate::pushdown::json::literal_trie::{LiteralNode, NO_SET};
@@ -126,7 +126,7 @@ impl<'a> JsonMachine<'a> {
         let program = self.program;
         let start = self.arena.scalars.len() as u32;
         let rules = &self.arena.rules[node.start as usize..(node.start + node.len) as usize];
-        let set = program.constants.of(program, rules);
+        let set = program.constants.find_or_build(program, rules);
         let mut open = |tag: u32, lexeme: u32| {
             let l = &program.lexemes[lexeme as usize];
             let state = l.next(l.start(), byte);
@@ -169,7 +169,7 @@ impl<'a> JsonMachine<'a> {
             let l = &program.lexemes[item.lexeme as usize];
             let source = l.state(item.state);
             let state = l.next_from(item.state, source, byte);
-            if state == DEAD {
+            if state == DEAD_STATE {
                 continue;
             }
             if state == CLOSED {

@@ -2,10 +2,11 @@
 //!
 //! Each item of an object frame is one shape with registers: which named keys were seen, which are needed in the end,
 //! and, in declared order, how far the order has come. Guards keep every item completable. A key is allowed only while
-//! it is unseen, everything that it implies is still possible, and what is still needed fits `maxProperties`. A comma
-//! is allowed only while some further key is; a closing brace only when all that is needed was seen. Keys are compared
-//! by what they decode to, so an escaped spelling of a key is that key. Where named keys are written plainly, an
-//! escaped one is refused: from the first byte on that is not plain, no named key is allowed any more.
+//! it is unseen, everything that it requires (`dependentRequired`) is still possible, and what is still needed fits
+//! `maxProperties`. A comma is allowed only while some further key is; a closing brace only when all that is needed was
+//! seen. Keys are compared by what they decode to, so an escaped spelling of a key is that key. Where named keys are
+//! written plainly, an escaped one is refused: from the first byte on that is not plain, no named key is allowed any
+//! more.
 //!
 //! A shape with witnesses asks that one or several unnamed keys are of certain classes. A key of several classes makes
 //! one item for each of them. An item remembers the witnesses that it has found, and of items that differ in nothing
@@ -168,7 +169,7 @@ impl JsonMachine<'_> {
         }
         let mut allowed = RequiredBits::from_slice(&p.possible);
         allowed.iter_mut().zip(seen).for_each(|(p, s)| *p &= !s);
-        if any_order && p.max == u64::MAX && p.implied.is_none() && p.min <= node.count as u64 + 1 {
+        if any_order && p.max == u64::MAX && p.dependent_required.is_none() && p.min <= node.count as u64 + 1 {
             // Nothing that is still needed can be in the way.
             let others = self.has_others_left(node, p);
             return (allowed, others);
@@ -196,11 +197,11 @@ impl JsonMachine<'_> {
             // Only what is needed anyway still fits.
             allowed.iter_mut().zip(&missing).for_each(|(a, m)| *a &= m);
         }
-        if let Some(implied) = &p.implied {
+        if let Some(dependent_required) = &p.dependent_required {
             for i in ones(&allowed.clone()) {
                 let fits = {
                     let mut extra: RequiredBits =
-                        implied[i].iter().zip(seen).zip(need).map(|((m, s), n)| (m | n) & !s).collect();
+                        dependent_required[i].iter().zip(seen).zip(need).map(|((m, s), n)| (m | n) & !s).collect();
                     extra[i / 64] &= !(1 << (i % 64));
                     let total = extra.iter().map(|w| w.count_ones() as u64).sum::<u64>();
                     count + 1 + total + witnesses <= p.max && (any_order || lowest(&extra).is_none_or(|j| j > i))
@@ -218,7 +219,7 @@ impl JsonMachine<'_> {
             let plenty = (count + names).saturating_add(self.least_others_left(node, p)) >= p.min;
             let others_left = if plenty { u64::MAX } else { self.others_left(node, p) };
             if others_left != u64::MAX {
-                let after = (!any_order).then(|| names_after(&open, seen, p.implied.as_deref()));
+                let after = (!any_order).then(|| names_after(&open, seen, p.dependent_required.as_deref()));
                 for i in ones(&allowed.clone()) {
                     // In any order all names but `i` may follow.
                     let left = after.as_ref().map_or_else(|| names - 1, |after| after[i]);
@@ -325,15 +326,15 @@ impl JsonMachine<'_> {
 }
 
 /// In declared order, how many names of `open`, those that are possible and not `seen`, can follow each name: those
-/// behind it that imply nothing in front of it which the object has not. All of these may come, as what they imply is
-/// among them. Linear in the names and what they imply.
-fn names_after(open: &[u64], seen: &[u64], implied: Option<&[Vec<u64>]>) -> Vec<u64> {
-    // A name `j` follows each `i < j` that leaves no name in front of it which `j` implies; first what begins or ends
+/// behind it that require nothing in front of it which the object has not. All of these may come, as what they require
+/// is among them. Linear in the names and what they require.
+fn names_after(open: &[u64], seen: &[u64], dependent_required: Option<&[Vec<u64>]>) -> Vec<u64> {
+    // A name `j` follows each `i < j` that leaves no name in front of it which `j` requires; first what begins or ends
     // at each place, then the sums.
     let mut counts = vec![0i64; open.len() * 64 + 1];
     for j in ones(open).filter(|&j| j > 0) {
-        let missing = implied.and_then(|implied| {
-            let missing: RequiredBits = implied[j].iter().zip(seen).map(|(m, s)| m & !s).collect();
+        let missing = dependent_required.and_then(|dependent_required| {
+            let missing: RequiredBits = dependent_required[j].iter().zip(seen).map(|(m, s)| m & !s).collect();
             lowest(&missing)
         });
         counts[0] += 1;

@@ -7,7 +7,7 @@
 
 use crate::json::string_escape::{EscapeMove, EscapeState, step};
 use crate::json::whitespace::Gap;
-use crate::lexeme::{CLOSED, DEAD, StateId};
+use crate::lexeme::{CLOSED, DEAD_STATE, StateId};
 use crate::pushdown::json::frame::{Frame, FrameId, FrameKind, KeyByte, NONE, ObjectItem, Phase, Seen};
 use crate::pushdown::json::machine::JsonMachine;
 use crate::pushdown::json::program::ClassProgram;
@@ -33,7 +33,7 @@ impl JsonMachine<'_> {
             for c in &p.others {
                 let fits = p.witnesses == 0 || p.has_room(c, node.count as u64 + missing, item.witnessed);
                 let start = c.keys.as_ref().map_or(EVERY_KEY, |k| k.start());
-                self.arena.states.push(if fits { start } else { DEAD });
+                self.arena.states.push(if fits { start } else { DEAD_STATE });
             }
             self.arena.objects.push(ObjectItem { allowed, others, name: 0, classes, ..item });
         }
@@ -50,7 +50,7 @@ impl JsonMachine<'_> {
 
     pub(crate) fn step_key(&mut self, node: Frame, byte: u8) -> FrameId {
         let text = self.program.any_text.next(node.text, byte);
-        if text == DEAD {
+        if text == DEAD_STATE {
             return NONE;
         }
         if text == CLOSED {
@@ -95,7 +95,7 @@ impl JsonMachine<'_> {
     /// The key at `top` after bytes that stand for themselves, all at once; [`NONE`] if no allowed key begins so.
     pub fn read_plain(&mut self, top: FrameId, bytes: &[u8]) -> FrameId {
         let node = self.arena.nodes[top as usize];
-        let next = |text, &b| if text <= CLOSED { DEAD } else { self.program.any_text.next(text, b) };
+        let next = |text, &b| if text <= CLOSED { DEAD_STATE } else { self.program.any_text.next(text, b) };
         let text = bytes.iter().fold(node.text, next);
         if text <= CLOSED { NONE } else { self.read_in_key(node, bytes, Frame { text, ..node }) }
     }
@@ -164,7 +164,8 @@ impl JsonMachine<'_> {
                         state
                     }
                     Some(keys) => {
-                        let next = decoded.iter().fold(state, |s, &b| if s <= CLOSED { DEAD } else { keys.next(s, b) });
+                        let next =
+                            decoded.iter().fold(state, |s, &b| if s <= CLOSED { DEAD_STATE } else { keys.next(s, b) });
                         if next > CLOSED && keys.residual_size(next) <= node.count.into() {
                             self.arena.order_keys(node.seen);
                         }
@@ -348,11 +349,11 @@ impl JsonMachine<'_> {
                         continue;
                     }
                     let mut need = item.need;
-                    if let Some(implied) = &p.implied {
+                    if let Some(dependent_required) = &p.dependent_required {
                         let old = need as usize;
                         need = self.arena.bits.len() as u32;
                         self.arena.bits.extend_from_within(old..old + p.words);
-                        for (w, m) in implied[i as usize].iter().enumerate() {
+                        for (w, m) in dependent_required[i as usize].iter().enumerate() {
                             self.arena.bits[need as usize + w] |= m;
                         }
                     }

@@ -72,12 +72,12 @@ pub struct ObjectProgram {
     pub rules: Vec<Option<RuleId>>,
     /// Words of a bit set over the properties.
     pub words: usize,
-    /// Properties that every object needs, implications included.
+    /// Properties that every object needs, what those require included.
     pub required: SmallVec<[u64; 2]>,
     /// Properties that some object may have.
     pub possible: SmallVec<[u64; 2]>,
-    /// For each property, what it needs beside itself, transitively; `None` where nothing implies anything.
-    pub implied: Option<Vec<Vec<u64>>>,
+    /// For each property, what it needs beside itself, transitively; `None` where no property requires another.
+    pub dependent_required: Option<Vec<Vec<u64>>>,
     /// Keys without a name.
     pub others: Vec<ClassProgram>,
     /// Fewest members.
@@ -211,7 +211,7 @@ impl ArrayProgram {
         (min, max): (u64, u64),
         unique: bool,
     ) -> Result<ArrayProgram> {
-        let counting = ContainsCounting::of((&prefix, &rest), &contains, (max < u64::MAX).then_some(max))?;
+        let counting = ContainsCounting::build((&prefix, &rest), &contains, (max < u64::MAX).then_some(max))?;
         Ok(ArrayProgram { prefix, rest, min, max, contains, counting, unique, watched: false })
     }
 

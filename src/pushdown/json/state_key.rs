@@ -166,7 +166,10 @@ impl Arena {
             }
             if ordered {
                 // What lies behind is gone, seen or not, unless something ahead asks for it.
-                seen &= p.implied.as_ref().map_or(0, |implied| implied.iter().fold(0, |all, bits| all | bits[w]));
+                seen &= p
+                    .dependent_required
+                    .as_ref()
+                    .map_or(0, |dependent_required| dependent_required.iter().fold(0, |all, bits| all | bits[w]));
             }
             for bits in [seen, need] {
                 word(bits as u32);

@@ -111,7 +111,7 @@ impl TokenIds {
     /// The ids in `object`, one or several; else a `TypeError` that names the argument.
     pub fn one_or_several(object: &Bound<'_, PyAny>, name: &str) -> PyResult<TokenIds> {
         if let Ok(one) = integer(object, name) {
-            return Ok(TokenIds::of(vec![one], is_widest(one).then(|| written(object))));
+            return Ok(TokenIds::new(vec![one], is_widest(one).then(|| written(object))));
         }
         TokenIds::several(object, name).map_err(|e| {
             if !e.is_instance_of::<PyTypeError>(object.py()) {
@@ -130,10 +130,10 @@ impl TokenIds {
     pub fn several(object: &Bound<'_, PyAny>, name: &str) -> PyResult<TokenIds> {
         let mut widest = None;
         let given = integers_noting(object, name, &mut widest)?;
-        Ok(TokenIds::of(given, widest))
+        Ok(TokenIds::new(given, widest))
     }
 
-    fn of(given: Vec<i64>, widest: Option<String>) -> TokenIds {
+    fn new(given: Vec<i64>, widest: Option<String>) -> TokenIds {
         let stranger = given.iter().copied().find(|&n| token(n) == NO_TOKEN);
         let stranger = stranger.map(|n| widest.filter(|_| is_widest(n)).unwrap_or_else(|| n.to_string()));
         TokenIds { ids: given.into_iter().map(token).collect(), stranger }

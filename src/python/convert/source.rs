@@ -122,7 +122,10 @@ pub fn schema(source: &Bound<'_, PyAny>) -> PyResult<String> {
             true => {
                 let message = format!("the schema is not JSON: {text:?} looks like the name of a file");
                 let error = Error::new(ErrorKind::Schema, message).at(SourcePlace::Byte(0));
-                Err(to_exception(py, &error.advise(format!("pass what it holds, pathlib.Path({text:?}).read_text()"))))
+                Err(to_exception(
+                    py,
+                    &error.with_hint(format!("pass what it holds, pathlib.Path({text:?}).read_text()")),
+                ))
             }
         };
     }
@@ -237,8 +240,9 @@ fn too_deep(value: &Bound<'_, PyAny>) -> PyResult<Error> {
         // Python's stack was not empty.
         false => Error::new(ErrorKind::Limit, message),
     };
-    Ok(error
-        .advise("a schema that is passed as JSON text is read without Python, and Limits.max_depth bounds its depth"))
+    Ok(error.with_hint(
+        "a schema that is passed as JSON text is read without Python, and Limits.max_depth bounds its depth",
+    ))
 }
 
 /// How deep objects and arrays nest. What is shared or contains itself is looked at a bounded number of times.

@@ -30,7 +30,7 @@ struct KnownVocabulary {
 static KNOWN: Mutex<Vec<KnownVocabulary>> = Mutex::new(Vec::new());
 
 /// Bytes of indexes that every vocabulary may keep.
-static MOST: AtomicUsize = AtomicUsize::new(INDEX_BYTES);
+static MOST_BYTES: AtomicUsize = AtomicUsize::new(INDEX_BYTES);
 
 /// Indexes compiled, sources refused, guides started and mask rows filled, since the process began.
 pub static COMPILES: AtomicU64 = AtomicU64::new(0);
@@ -89,7 +89,7 @@ fn entry<'a>(known: &'a mut Vec<KnownVocabulary>, vocabulary: &Arc<Vocabulary>) 
 
 /// Remember a vocabulary. The cache of its indexes, one for all who hand it to Python.
 pub fn remember(vocabulary: &Arc<Vocabulary>) -> Arc<CompileCache> {
-    let fresh = || Arc::new(CompileCache::new(MOST.load(Ordering::Relaxed)));
+    let fresh = || Arc::new(CompileCache::new(MOST_BYTES.load(Ordering::Relaxed)));
     let Some(mut known) = known() else { return fresh() };
     let known = entry(&mut known, vocabulary);
     let compiled = known.compiled.upgrade().unwrap_or_else(fresh);
@@ -110,7 +110,7 @@ fn tables() -> Vec<Arc<VocabTables>> {
     let Some(known) = known() else { return Vec::new() };
     let used: Vec<_> = known.iter().filter(|k| k.used).filter_map(|k| k.vocabulary.upgrade()).collect();
     drop(known);
-    used.iter().filter_map(|vocabulary| VocabTables::of(vocabulary).ok()).collect()
+    used.iter().filter_map(|vocabulary| VocabTables::for_vocabulary(vocabulary).ok()).collect()
 }
 
 /// The indexes of all vocabularies.
@@ -215,7 +215,7 @@ pub fn clear_caches(py: Python<'_>) -> PyResult<()> {
 pub fn set_index_cache_bytes(py: Python<'_>, n: &Bound<'_, PyAny>) -> PyResult<()> {
     let n = count_argument(n, "n")?;
     detached(py, || {
-        MOST.store(n, Ordering::Relaxed);
+        MOST_BYTES.store(n, Ordering::Relaxed);
         caches().iter().for_each(|cache| cache.set_most(n));
         Ok(())
     })
@@ -224,7 +224,7 @@ pub fn set_index_cache_bytes(py: Python<'_>, n: &Bound<'_, PyAny>) -> PyResult<(
 /// How many bytes of compiled indexes every vocabulary keeps at most.
 #[pyfunction]
 pub fn get_index_cache_bytes() -> usize {
-    MOST.load(Ordering::Relaxed)
+    MOST_BYTES.load(Ordering::Relaxed)
 }
 
 /// Bound the bytes of masks, and of the strings, numbers and terminals that they belong to, which every vocabulary

@@ -47,7 +47,7 @@ impl AssertionFree {
     }
 
     /// The expression of a pure node.
-    pub fn of(&self, n: AstId) -> ExprId {
+    pub fn expr(&self, n: AstId) -> ExprId {
         self.exprs[n as usize]
     }
 
@@ -72,7 +72,7 @@ impl AssertionFree {
             AstNode::Cat(parts) => parts.iter().rev().fold(Exprs::EPS, |tail, &p| match ast.get(p) {
                 // A text in front of something is one chain of steps, not a concatenation.
                 AstNode::Text(s) if tail != Exprs::NEVER => x.literal_then(s.as_bytes(), tail),
-                _ => x.cat(self.of(p), tail),
+                _ => x.cat(self.expr(p), tail),
             }),
             AstNode::Alt(parts) => {
                 let mut texts: Vec<&[u8]> = Vec::new();
@@ -80,7 +80,7 @@ impl AssertionFree {
                 for &p in parts.iter() {
                     match ast.get(p) {
                         AstNode::Text(s) => texts.push(s.as_bytes()),
-                        _ => others.push(self.of(p)),
+                        _ => others.push(self.expr(p)),
                     }
                 }
                 if !texts.is_empty() {
@@ -88,8 +88,8 @@ impl AssertionFree {
                 }
                 x.alt(&others)
             }
-            AstNode::Rep { body, min, max } => x.rep(self.of(*body), *min, *max),
-            AstNode::Atomic(body) => self.of(*body),
+            AstNode::Rep { body, min, max } => x.rep(self.expr(*body), *min, *max),
+            AstNode::Atomic(body) => self.expr(*body),
             AstNode::Empty | AstNode::Look { .. } | AstNode::Assert(_) => Exprs::EPS,
         }
     }
@@ -106,12 +106,12 @@ impl AssertionFree {
             let of = |n: &AstId| done.get(n).copied().unwrap_or(Exprs::NEVER);
             let e = match ast.get(n) {
                 AstNode::Text(s) => match s.chars().next_back() {
-                    Some(c) if set.contains(c as u32) => self.of(n),
+                    Some(c) if set.contains(c as u32) => self.expr(n),
                     _ => Exprs::NEVER,
                 },
                 AstNode::Class(c) => {
                     let both = c.intersect(set);
-                    if both == **c { self.of(n) } else { x.class(&both.scalars()) }
+                    if both == **c { self.expr(n) } else { x.class(&both.scalars()) }
                 }
                 AstNode::Cat(parts) => {
                     let mut ends = Vec::new();
@@ -120,7 +120,7 @@ impl AssertionFree {
                         if end != Exprs::NEVER {
                             charge(i / PARTS_PER_STEP);
                             x.check()?;
-                            let e = parts[..i].iter().rev().fold(end, |tail, &p| x.cat(self.of(p), tail));
+                            let e = parts[..i].iter().rev().fold(end, |tail, &p| x.cat(self.expr(p), tail));
                             ends.push(e);
                         }
                         if !ast.facts(*p).nullable {
@@ -136,7 +136,7 @@ impl AssertionFree {
                 AstNode::Rep { body, min, max } => {
                     let end = of(body);
                     let less = if *max == crate::regex::ast::INF { *max } else { max.saturating_sub(1) };
-                    let front = x.rep(self.of(*body), min.saturating_sub(1), less);
+                    let front = x.rep(self.expr(*body), min.saturating_sub(1), less);
                     x.cat(front, end)
                 }
                 AstNode::Atomic(body) => of(body),

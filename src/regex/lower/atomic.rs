@@ -121,7 +121,7 @@ impl AtomicParts<'_> {
         Ok(ends
             || f.width.0 == f.width.1
             || self.is_disjoint(body, follow)
-            || (f.pure && is_prefix_free(x, self.pure.of(body), self.limits)?))
+            || (f.pure && is_prefix_free(x, self.pure.expr(body), self.limits)?))
     }
 
     /// Whether what follows a greedy repetition begins as no round of it does.
@@ -186,7 +186,7 @@ impl FollowSets {
         self.held += set.ranges().len();
         if self.held / Self::PER_NODE > self.most {
             let (most, held) = (self.most as u64, (self.held / Self::PER_NODE) as u64);
-            return Err(Error::limit("sets of code points around atomic parts", most, held).of("max_expr_nodes"));
+            return Err(Error::limit("sets of code points around atomic parts", most, held).set_by("max_expr_nodes"));
         }
         Ok(Arc::new(set))
     }

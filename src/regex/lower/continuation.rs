@@ -159,7 +159,7 @@ pub(crate) fn prepare<'a>(
         if let Some((n, class)) = w.behind.open_question(w.x, i) {
             let AstNode::Look { body, .. } = *w.ast.get(n) else { continue };
             let e = if w.ast.facts(body).pure {
-                w.x.cat(Exprs::ALL, w.pure.of(body))
+                w.x.cat(Exprs::ALL, w.pure.expr(body))
             } else {
                 let end = w.kont(Kont::Prefix(class));
                 let k = w.kont(Kont::Node(body, end));
@@ -276,12 +276,12 @@ impl ContinuationWalk<'_> {
         let now = (self.konts.len() + self.memo.len() + self.x.own_size()) as u64;
         let most = self.limits.max_expr_nodes as u64;
         if now > most {
-            return Err(Error::limit("steps around assertions", most, now).of("max_expr_nodes"));
+            return Err(Error::limit("steps around assertions", most, now).set_by("max_expr_nodes"));
         }
         let (most, now) = (self.limits.max_explored_states as u64, self.contexts.len() as u64);
         if now > most {
             return Err(Error::limit("the number of combinations of look-behind assertions", most, now)
-                .of("max_explored_states"));
+                .set_by("max_explored_states"));
         }
         self.x.check()
     }

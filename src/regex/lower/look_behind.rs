@@ -276,7 +276,7 @@ impl LookBehind {
         let most = limits.max_explored_states;
         let within = |kinds: usize| match kinds > most {
             true => Err(Error::limit("kinds of code points in look-behind", most as u64, kinds as u64)
-                .of("max_explored_states")),
+                .set_by("max_explored_states")),
             false => Ok(()),
         };
         within(alone.count())?;
@@ -312,7 +312,7 @@ impl LookBehind {
                 let (words, most) = (by_open.len() * open.len(), limits.max_expr_nodes);
                 if words > most {
                     let e = Error::limit("sets of code points in look-behind", most as u64, words as u64);
-                    return Err(e.of("max_expr_nodes"));
+                    return Err(e.set_by("max_expr_nodes"));
                 }
             }
             within(kinds.len())?;

@@ -267,7 +267,7 @@ impl Search<'_, '_> {
             AstNode::Empty => todo.push((rest, owes)),
             AstNode::Text(text) if text.is_empty() => todo.push((rest, owes)),
             AstNode::Text(_) | AstNode::Class(_) => {
-                let reads = self.w.pure.of(n);
+                let reads = self.w.pure.expr(n);
                 let thread = Thread { reads, then: rest, owes };
                 if reads != Exprs::NEVER && !list.threads.contains(&thread) {
                     list.threads.push(thread);

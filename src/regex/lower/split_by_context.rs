@@ -31,7 +31,7 @@ impl ContinuationWalk<'_> {
         trackers: &[ExprId],
         idle: u64,
     ) -> Result<Option<ExprId>> {
-        let e = self.pure.of(n);
+        let e = self.pure.expr(n);
         if e == Exprs::NEVER {
             return Ok(Some(Exprs::NEVER));
         }
@@ -166,7 +166,7 @@ impl ContinuationWalk<'_> {
                 s
             }
         };
-        let e = self.pure.of(n);
+        let e = self.pure.expr(n);
         let empty = self.x.nullable(e);
         let unmoved = if empty { self.get(rest, trackers, idle) } else { Some(Exprs::NEVER) };
         // One part per distinct rest.
@@ -198,7 +198,7 @@ impl ContinuationWalk<'_> {
 
     /// Splits by intersection with the automaton of contexts.
     fn automaton_step(&mut self, n: AstId, rest: KontId, trackers: &[ExprId], idle: u64) -> Result<Option<ExprId>> {
-        let e = self.pure.of(n);
+        let e = self.pure.expr(n);
         let unmoved = if self.x.nullable(e) { self.get(rest, trackers, idle) } else { Some(Exprs::NEVER) };
         let start = self.context(trackers, 0, rest);
         let mut order = vec![start];

@@ -32,7 +32,7 @@ pub(crate) fn lower(
 ) -> Result<SymbolTexts> {
     let lazy = first && preferred::is_lazy(&ast);
     if ast.facts(root).pure && !lazy {
-        return Ok(SymbolTexts { texts: pure.of(root), context: None });
+        return Ok(SymbolTexts { texts: pure.expr(root), context: None });
     }
     let mut w = continuation::prepare(x, ast, pure, limits)?;
     let mut found = SymbolTexts { texts: Exprs::NEVER, context: None };
@@ -139,7 +139,7 @@ fn before_mark(x: &mut Exprs, e: ExprId, limits: &Limits) -> Result<ExprId> {
     while let Some(&state) = order.get(definitions.len()) {
         if order.len() > limits.max_explored_states {
             let (most, now) = (limits.max_explored_states as u64, order.len() as u64);
-            return Err(Error::limit("states of a terminal with look-ahead", most, now).of("max_explored_states"));
+            return Err(Error::limit("states of a terminal with look-ahead", most, now).set_by("max_explored_states"));
         }
         let row = x.row(state);
         let mut edges = Vec::with_capacity(row.len());

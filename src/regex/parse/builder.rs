@@ -102,7 +102,7 @@ impl<T> AstBuilder<T> {
         let size = self.ast.size().max(self.waiting);
         if size > self.max_nodes {
             let limit = Error::limit("nodes of a pattern", self.max_nodes as u64, size as u64);
-            return Err(limit.of("max_expr_nodes").at_offset(at));
+            return Err(limit.set_by("max_expr_nodes").at_offset(at));
         }
         let read = at.saturating_sub(self.counted);
         if read < CHARS_PER_STEP {
@@ -116,7 +116,7 @@ impl<T> AstBuilder<T> {
     pub fn open(&mut self, offset: usize, data: T) -> Result<()> {
         if self.open.len() > self.max_depth {
             let (limit, depth) = (self.max_depth as u64, self.open.len() as u64);
-            return Err(Error::limit("nesting of groups", limit, depth).of("max_depth").at_offset(offset));
+            return Err(Error::limit("nesting of groups", limit, depth).set_by("max_depth").at_offset(offset));
         }
         self.open.push(OpenGroup { alternatives: Vec::new(), items: Vec::new(), last: Last::None, offset, data });
         Ok(())

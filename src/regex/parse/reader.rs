@@ -156,9 +156,9 @@ pub(crate) fn unsupported(what: &str, offset: usize) -> Error {
 
 /// A repeat count that does not fit, with its digits as they stand in the pattern.
 pub(crate) fn count_limit(digits: &str, offset: usize) -> Error {
-    const MOST: u64 = u32::MAX as u64 - 1;
+    const MOST_COPIES: u64 = u32::MAX as u64 - 1;
     // What is beyond 64 bits is no number that an error can carry.
-    let error = Error::limit("repeat count", MOST, digits.parse().unwrap_or(u64::MAX));
-    let error = error.saying(format!("repeat count exceeds its limit: {digits} > {MOST}"));
+    let error = Error::limit("repeat count", MOST_COPIES, digits.parse().unwrap_or(u64::MAX));
+    let error = error.saying(format!("repeat count exceeds its limit: {digits} > {MOST_COPIES}"));
     error.coded(ErrorCode::RepeatCount).at_offset(offset)
 }

@@ -107,7 +107,7 @@ impl<'m, 'a> LoweringContext<'m, 'a> {
         let (mut x, any_text, any_number) =
             (Exprs::on(&common.x, limits.max_expr_nodes), common.any_text, common.any_number);
         let scalars = vec![None; nodes.len()];
-        let disjoint = DisjointPairs::of(nodes.len());
+        let disjoint = DisjointPairs::new(nodes.len());
         let mut rules = SeededMap::default();
         rules.reserve(nodes.len());
         x.reserve(nodes.len() * 2);
@@ -196,7 +196,7 @@ impl<'m, 'a> LoweringContext<'m, 'a> {
                 self.limits.max_algebra_steps as u64,
                 self.steps as u64,
             )
-            .of("max_algebra_steps"));
+            .set_by("max_algebra_steps"));
         }
         self.x.check()
     }
@@ -210,7 +210,7 @@ impl<'m, 'a> LoweringContext<'m, 'a> {
     pub fn unsupported(&mut self, node: SchemaNodeId, keyword: &'static str, reason: &str) -> Result<()> {
         if self.options.on_unsupported == OnUnsupported::Error {
             let e = Error::new(ErrorKind::Unsupported, format!("{keyword:?} cannot be enforced here: {reason}"))
-                .advise("on_unsupported=\"warn\" leaves it out, and says so in the report");
+                .with_hint("on_unsupported=\"warn\" leaves it out, and says so in the report");
             return Err(self.place(e, node, keyword));
         }
         self.row(node, keyword, Enforcement::Wider, reason);
@@ -334,7 +334,7 @@ impl<'m, 'a> LoweringContext<'m, 'a> {
                 self.limits.max_rules as u64,
                 self.queue.len() as u64 + 1,
             )
-            .of("max_rules"));
+            .set_by("max_rules"));
         }
         let key: Rc<[Lit]> = lits.as_slice().into();
         self.queue.push(key.clone());

@@ -35,11 +35,15 @@ pub(super) struct DisjointPairs {
 
 impl DisjointPairs {
     /// The most schemas of which bits are kept: a megabyte holds the bits of these.
-    const MOST: usize = 2_048;
+    const MOST_SCHEMAS: usize = 2_048;
 
     /// The pairs of `n` schemas, of which nothing is known yet.
-    pub fn of(n: usize) -> Self {
-        DisjointPairs { rows: Vec::new(), few: if n <= Self::MOST { n } else { 0 }, others: SeededMap::default() }
+    pub fn new(n: usize) -> Self {
+        DisjointPairs {
+            rows: Vec::new(),
+            few: if n <= Self::MOST_SCHEMAS { n } else { 0 },
+            others: SeededMap::default(),
+        }
     }
 
     #[inline]

@@ -166,7 +166,7 @@ pub(super) fn distribute<K: StructuredKind>(cx: &mut LoweringContext<'_, '_>, li
                 cx.limits.max_alternatives as u64,
                 n as u64,
             )
-            .of("max_alternatives"));
+            .set_by("max_alternatives"));
         }
     }
     Ok(out)
@@ -432,7 +432,7 @@ fn subsets<K: StructuredKind>(
                 cx.limits.max_alternatives as u64,
                 sets.len() as u64,
             )
-            .of("max_alternatives"));
+            .set_by("max_alternatives"));
         }
         cx.work(sets.len())?;
     }

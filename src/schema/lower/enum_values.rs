@@ -61,11 +61,11 @@ impl<'m> Nodes<'m> {
     /// A closed schema that accepts exactly `v`. Values nest no deeper than the parser's depth limit.
     fn composite(&mut self, origin: SchemaId, v: &'m Value) -> SchemaNodeId {
         if let Some(s) = self.scalar(v) {
-            let mut n = SchemaNode::of(origin, Types::ALL);
+            let mut n = SchemaNode::new(origin, Types::ALL);
             n.values.push(EnumValues { scalars: vec![s], composites: Vec::new() });
             return self.add(n);
         }
-        let mut n = SchemaNode::of(origin, Types(0));
+        let mut n = SchemaNode::new(origin, Types(0));
         match v {
             Value::Array(items) => {
                 let prefix: Vec<SchemaNodeId> = items.iter().map(|v| self.composite(origin, v)).collect();

@@ -127,7 +127,7 @@ fn draft(cx: &mut LoweringContext<'_, '_>, lits: &[Lit]) -> Result<DraftRules> {
             cx.limits.max_alternatives as u64,
             n as u64,
         )
-        .of("max_alternatives"));
+        .set_by("max_alternatives"));
     }
     Ok(DraftRules { rule, scalars, origin: cx.origin(lits), dead })
 }

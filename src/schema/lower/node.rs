@@ -118,7 +118,7 @@ pub(super) struct SchemaNode<'m> {
 }
 
 impl SchemaNode<'_> {
-    pub(super) fn of(origin: SchemaId, types: Types) -> Self {
+    pub(super) fn new(origin: SchemaId, types: Types) -> Self {
         SchemaNode {
             origin,
             types,
@@ -198,7 +198,7 @@ impl<'m> Nodes<'m> {
         n.contents.reserve(model.schemas.len());
         for (id, types) in [(TRUE, Types::ALL), (FALSE, Types(0))] {
             n.canon[id as usize] = id;
-            n.finish(id, SchemaNode::of(model.root, types));
+            n.finish(id, SchemaNode::new(model.root, types));
         }
         n.reach(model.root)?;
         n.refuse_cycles()?;
@@ -289,7 +289,7 @@ impl<'m> Nodes<'m> {
         let model: &'m SchemaModel = self.model;
         let Some(SchemaKind::Keywords(k)) = model.schemas.get(id.0 as usize).map(|s| &s.kind) else { return Ok(()) };
         let slot = id.0 + 2;
-        let mut node = SchemaNode::of(id, k.types.unwrap_or(Types::ALL));
+        let mut node = SchemaNode::new(id, k.types.unwrap_or(Types::ALL));
         self.describe(&mut node, k)?;
         // A schema that only passes on to another is that other one.
         if node.types == Types::ALL && node.values.is_empty() && node.scalar.is_none() {

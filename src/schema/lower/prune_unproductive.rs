@@ -59,7 +59,7 @@ impl Productive<'_, '_, '_> {
 
     fn solve(&mut self) -> Result<()> {
         let n = self.drafts.len();
-        let parents = Parents::of(&self.drafts);
+        let parents = Parents::from_drafts(&self.drafts);
         // Children mostly have larger numbers than their parents.
         let mut work: Vec<u32> = (0..n as u32).collect();
         while let Some(i) = work.pop() {
@@ -95,7 +95,7 @@ impl Productive<'_, '_, '_> {
         if witnesses == u32::MAX {
             return Ok(false);
         }
-        if !o.implications.is_empty() {
+        if !o.dependent_required.is_empty() {
             return self.members_possible_with_implications(o, witnesses);
         }
         let required = o.properties.iter().filter(|p| p.required).count() as u64 + u64::from(witnesses);
@@ -144,7 +144,7 @@ impl Productive<'_, '_, '_> {
             if present[i] || s.properties[i].rule.is_none() {
                 continue;
             }
-            self.cx.work(1 + s.implications.len())?;
+            self.cx.work(1 + s.dependent_required.len())?;
             let with = closed(s, present, i);
             let size = with.iter().filter(|&&p| p).count();
             if best.as_ref().is_none_or(|b| size < b.0) {
@@ -226,10 +226,10 @@ impl Productive<'_, '_, '_> {
     /// a number may have several spellings, and rules may have values in common.
     fn has_values(&mut self, rules: &[RuleId], wanted: u64) -> Result<bool> {
         /// More than this are not listed.
-        const MOST: u64 = 1 << 12;
+        const MOST_VALUES: u64 = 1 << 12;
         /// No number has more spellings; see the automaton's unique elements.
         const SPELLINGS: u64 = 66;
-        if wanted > MOST {
+        if wanted > MOST_VALUES {
             return Ok(true);
         }
         let limit = self.cx.limits.max_explored_states;
@@ -305,9 +305,8 @@ impl Productive<'_, '_, '_> {
             }
             let limit = self.cx.limits.max_explored_states;
             if looked > limit {
-                return Err(
-                    Error::limit("counts of contains explored", limit as u64, looked as u64).of("max_explored_states")
-                );
+                return Err(Error::limit("counts of contains explored", limit as u64, looked as u64)
+                    .set_by("max_explored_states"));
             }
             self.cx.work(0)?;
             if next.is_empty() {
@@ -449,7 +448,7 @@ fn closed(s: &ObjectShape, present: &[bool], i: usize) -> Vec<bool> {
     out[i] = true;
     loop {
         let mut changed = false;
-        for &(a, b) in &s.implications {
+        for &(a, b) in &s.dependent_required {
             if out[a as usize] && !out[b as usize] {
                 out[b as usize] = true;
                 changed = true;
@@ -461,14 +460,14 @@ fn closed(s: &ObjectShape, present: &[bool], i: usize) -> Vec<bool> {
     }
 }
 
-/// Draws the conclusions of implications: what a required name needs is required, what needs a forbidden name is
-/// forbidden. `false` if that is a contradiction. Implications that say nothing any more go.
+/// Draws the conclusions of `dependentRequired`: what a required name needs is required, what needs a forbidden name is
+/// forbidden. `false` if that is a contradiction. Pairs that say nothing any more go.
 pub(super) fn settle_implications(s: &mut ObjectShape) -> bool {
     let mut changed = true;
     while changed {
         changed = false;
-        for k in 0..s.implications.len() {
-            let (a, b) = (s.implications[k].0 as usize, s.implications[k].1 as usize);
+        for k in 0..s.dependent_required.len() {
+            let (a, b) = (s.dependent_required[k].0 as usize, s.dependent_required[k].1 as usize);
             if s.properties[a].required && !s.properties[b].required {
                 s.properties[b].required = true;
                 changed = true;
@@ -480,9 +479,9 @@ pub(super) fn settle_implications(s: &mut ObjectShape) -> bool {
         }
     }
     let p = &s.properties;
-    s.implications.retain(|&(a, b)| p[a as usize].rule.is_some() && !p[b as usize].required);
-    s.implications.sort_unstable();
-    s.implications.dedup();
+    s.dependent_required.retain(|&(a, b)| p[a as usize].rule.is_some() && !p[b as usize].required);
+    s.dependent_required.sort_unstable();
+    s.dependent_required.dedup();
     !p.iter().any(|p| p.required && p.rule.is_none())
 }
 

@@ -11,7 +11,7 @@ pub(super) struct Parents {
 
 impl Parents {
     /// The parents of all rules. Linear in what they name.
-    pub fn of(drafts: &[DraftRules]) -> Self {
+    pub fn from_drafts(drafts: &[DraftRules]) -> Self {
         // A parent that names a child again has just been counted.
         const NONE: u32 = u32::MAX;
         let mut last = vec![NONE; drafts.len()];

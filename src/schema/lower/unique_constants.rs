@@ -125,7 +125,7 @@ impl LoweringContext<'_, '_> {
             let node = match (&*value.scalars, &*value.composites) {
                 ([], [composite]) => *composite,
                 _ => {
-                    let mut node = SchemaNode::of(origin, Types::ALL);
+                    let mut node = SchemaNode::new(origin, Types::ALL);
                     node.values.push(value);
                     self.nodes.add(node)
                 }

@@ -120,7 +120,7 @@ impl Object<'_, '_> {
 
     fn format(&mut self, value: TapeId) -> Result<()> {
         let format = keywords::string(&self.document.tape, value)?;
-        if !format::KNOWN.contains(&format) {
+        if !format::is_known(format) {
             self.row("format", Enforcement::Annotation, format!("the format {format:?} {UNKNOWN_FORMAT}"))?;
         } else if self.parser.formats == Formats::Assert || self.dialect.format_assertion {
             self.out.format = Some(format.to_owned());

@@ -34,7 +34,7 @@ const TYPES: [&str; 3] = ["json_schema", "function", "text"];
 /// `Schema`, which names the envelope and the way to the schema in it.
 pub fn refuse(tape: &Tape<'_>) -> Result<()> {
     for (key, value) in tape.members(TapeId::ROOT) {
-        match Keyword::of(key) {
+        match Keyword::from_name(key) {
             None if key == "$schema" => return Ok(()),
             None | Some(Keyword::Id | Keyword::OldId | Keyword::Defs | Keyword::Definitions) => {}
             Some(Keyword::Type) if tape.string(value).is_some_and(|text| TYPES.contains(&text)) => {}
@@ -51,7 +51,7 @@ pub fn refuse(tape: &Tape<'_>) -> Result<()> {
                  what {path} holds"
             );
             let error = Error::new(ErrorKind::Schema, message).at_pointer(String::new(), way[0]);
-            return Err(if whole.is_empty() { error } else { error.advise(whole) });
+            return Err(if whole.is_empty() { error } else { error.with_hint(whole) });
         }
     }
     Ok(())

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 type Small = BoundedCache<Box<[u8]>, Arc<u32>, STACK_NUMBERS>;
 
-const MOST: usize = CACHES[STACK_NUMBERS].most_bytes;
+const MOST_BYTES: usize = CACHES[STACK_NUMBERS].most_bytes;
 
 #[test]
 fn what_is_kept_is_found_and_counted_once() {
@@ -26,13 +26,13 @@ fn what_is_kept_is_found_and_counted_once() {
 fn a_full_store_is_emptied_and_goes_on() {
     let store = Small::default();
     let held = Arc::new(0);
-    store.keep([0][..].into(), held.clone(), MOST / 10 * 3);
+    store.keep([0][..].into(), held.clone(), MOST_BYTES / 10 * 3);
     let mut emptied = 0;
     for n in 1..20u8 {
         let before = store.memory_bytes();
-        store.keep([n][..].into(), Arc::new(n.into()), MOST / 10 * 3);
+        store.keep([n][..].into(), Arc::new(n.into()), MOST_BYTES / 10 * 3);
         let bytes = store.memory_bytes();
-        assert!(bytes <= MOST);
+        assert!(bytes <= MOST_BYTES);
         assert_eq!(store.get(&[n][..]).as_deref(), Some(&u32::from(n)));
         emptied += u32::from(bytes < before);
     }
@@ -46,7 +46,7 @@ fn what_was_full_leaves_by_and_by() {
     let store = BoundedCache::<u32, Arc<()>, STACK_NUMBERS>::default();
     let held = Arc::new(());
     let left = |from: u32, to: u32| {
-        (from..to).for_each(|n| store.keep(n, held.clone(), MOST / 256));
+        (from..to).for_each(|n| store.keep(n, held.clone(), MOST_BYTES / 256));
         Arc::strong_count(&held) - 1
     };
     assert_eq!(left(0, 256), 256);
@@ -65,8 +65,8 @@ fn what_was_full_leaves_by_and_by() {
 #[test]
 fn what_fits_nowhere_empties_nothing() {
     let store = Small::default();
-    store.keep(b"a"[..].into(), Arc::new(1), MOST);
-    store.keep(b"b"[..].into(), Arc::new(2), MOST + 1);
+    store.keep(b"a"[..].into(), Arc::new(1), MOST_BYTES);
+    store.keep(b"b"[..].into(), Arc::new(2), MOST_BYTES + 1);
     assert!(store.get(&b"a"[..]).is_some());
     assert!(store.get(&b"b"[..]).is_none());
 }

@@ -99,11 +99,11 @@ impl TokenizerModel {
         let ranked = ranked.map(|(i, id)| Some((text(id)?.into(), (*id, *parts.ranks.get(i).unwrap_or(id)))));
         let by_bytes: FxHashMap<Box<[u8]>, (u32, u32)> = ranked.collect::<Option<_>>()?;
         let cuts = match parts.pattern.as_str() {
-            SENTENCEPIECE | UNIGRAM => Cuts::Pairs(SafeCuts::of(by_bytes.keys().map(|text| &**text))),
+            SENTENCEPIECE | UNIGRAM => Cuts::Pairs(SafeCuts::from_tokens(by_bytes.keys().map(|text| &**text))),
             pattern => Cuts::Pattern(Box::new(Splitter::new(pattern)?)),
         };
         let scores = by_bytes.iter().map(|(bytes, &(_, bits))| (bytes.len(), f32::from_bits(bits)));
-        let unigram = if parts.pattern == UNIGRAM { Some(Unigram::of(scores)?) } else { None };
+        let unigram = if parts.pattern == UNIGRAM { Some(Unigram::from_pieces(scores)?) } else { None };
         let fallback = [0, 256].contains(&parts.bytes.len()) && parts.bytes.iter().all(|id| text(id).is_some());
         if by_bytes.len() < parts.ids.len() || !fallback {
             return None;

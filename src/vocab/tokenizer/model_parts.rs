@@ -57,7 +57,7 @@ pub struct StoredModel {
 
 impl StoredModel {
     /// The numbers of a model.
-    pub fn of(parts: ModelParts) -> Self {
+    pub fn from_parts(parts: ModelParts) -> Self {
         let ModelParts { pattern, whole, nfc, ids, ranks, bytes, merges, added } = parts;
         StoredModel {
             pattern: pattern.into_bytes().into(),

@@ -12,7 +12,7 @@ pub(crate) struct SafeCuts(FxHashSet<(char, char)>);
 
 impl SafeCuts {
     /// The neighbours in `tokens`. Parts that are not UTF-8 have none.
-    pub(crate) fn of<'a>(tokens: impl Iterator<Item = &'a [u8]>) -> SafeCuts {
+    pub(crate) fn from_tokens<'a>(tokens: impl Iterator<Item = &'a [u8]>) -> SafeCuts {
         let mut pairs = FxHashSet::default();
         for text in tokens.filter_map(|token| std::str::from_utf8(token).ok()) {
             pairs.extend(text.chars().zip(text.chars().skip(1)));

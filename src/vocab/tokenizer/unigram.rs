@@ -27,7 +27,7 @@ pub(crate) struct Unigram {
 
 impl Unigram {
     /// For pieces of these lengths and scores; `None` where a score is no number.
-    pub(crate) fn of(pieces: impl Iterator<Item = (usize, f32)>) -> Option<Unigram> {
+    pub(crate) fn from_pieces(pieces: impl Iterator<Item = (usize, f32)>) -> Option<Unigram> {
         let (mut longest, mut most) = (1, 1f64);
         for (length, score) in pieces {
             longest = longest.max(length);

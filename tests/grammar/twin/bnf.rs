@@ -104,7 +104,7 @@ impl Writer<'_> {
 impl Bnf {
     /// The productions of a model; `None` if its terminals are large. Alternatives that never come to an end are left
     /// out, so every beginning of a parse can be completed as far as the productions go.
-    pub fn of(grammar: &mut Grammar) -> Option<Bnf> {
+    pub fn from_grammar(grammar: &mut Grammar) -> Option<Bnf> {
         let mut terminals = Vec::new();
         let indenter = grammar.indentation.as_ref().map(|i| Indenter {
             newline: i.newline as u16,
@@ -122,7 +122,7 @@ impl Bnf {
             if t.context.is_some() {
                 return None;
             }
-            terminals.push(Terminal::of(&mut grammar.exprs, t.pattern, t.priority, t.literal)?);
+            terminals.push(Terminal::compile(&mut grammar.exprs, t.pattern, t.priority, t.literal)?);
         }
         for set in &grammar.token_sets {
             let mut ids = Vec::new();

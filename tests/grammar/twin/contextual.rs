@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 use crate::twin::SPECIAL;
 use crate::twin::bnf::{Bnf, Sym};
-use crate::twin::terminal::{DEAD, representatives};
+use crate::twin::terminal::{DEAD_STATE, representatives};
 
 type SetId = u32;
 /// The set that an item is in.
@@ -46,7 +46,7 @@ pub struct Contextual {
 }
 
 /// Readings that a search looks at.
-const MOST: usize = 3_000;
+const MOST_READINGS: usize = 3_000;
 
 impl Contextual {
     /// The twin at the beginning.
@@ -224,8 +224,9 @@ impl Contextual {
     }
 
     fn read(&self, reading: &Reading, byte: u32) -> Option<Reading> {
-        let step =
-            |&(t, s): &(u16, u16)| Some((t, self.bnf.terminals[t as usize].next(s, byte))).filter(|x| x.1 != DEAD);
+        let step = |&(t, s): &(u16, u16)| {
+            Some((t, self.bnf.terminals[t as usize].next(s, byte))).filter(|x| x.1 != DEAD_STATE)
+        };
         let live: Vec<(u16, u16)> = reading.live.iter().filter_map(step).collect();
         let obligations: Vec<(u16, u16)> = reading.obligations.iter().filter_map(step).collect();
         if live.is_empty() || obligations.iter().any(|&(t, s)| self.bnf.terminals[t as usize].accepts(s)) {
@@ -265,7 +266,7 @@ impl Contextual {
             }
             let boundary = if reading.at_boundary { Some(reading.clone()) } else { ended };
             let Some(boundary) = boundary else { continue };
-            let named = |t: &u16| self.bnf.terminals[*t as usize].next(0, symbol) != DEAD;
+            let named = |t: &u16| self.bnf.terminals[*t as usize].next(0, symbol) != DEAD_STATE;
             let sets: Vec<u16> = self.acceptable(boundary.set).into_iter().filter(named).collect();
             if let Some(kernel) = self.shift(boundary.set, &sets) {
                 let set = self.close(kernel);
@@ -326,7 +327,7 @@ impl Contextual {
                 let (mut state, mut end) = (0, at);
                 while end < text.len() {
                     state = terminal.next(state, text[end]);
-                    if state == DEAD {
+                    if state == DEAD_STATE {
                         break;
                     }
                     end += 1;
@@ -392,7 +393,7 @@ impl Contextual {
                     at = before;
                 }
             }
-            if seen.len() > MOST {
+            if seen.len() > MOST_READINGS {
                 unsure = true;
                 break;
             }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use interlock::grammar::model::Lexer;
 
 use crate::twin::bnf::{Bnf, Sym};
-use crate::twin::terminal::DEAD;
+use crate::twin::terminal::DEAD_STATE;
 
 /// Whether a text of symbols is accepted where terminals are taken each for itself. `bnf` has its ignored terminals
 /// written out.
@@ -22,7 +22,7 @@ pub fn accepts(bnf: &Bnf, lexer: Lexer, text: &[u32]) -> bool {
             }
             let Some(&symbol) = symbol else { break };
             state = terminal.next(state, symbol);
-            if state == DEAD {
+            if state == DEAD_STATE {
                 break;
             }
         }

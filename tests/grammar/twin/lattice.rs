@@ -9,7 +9,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use crate::twin::SPECIAL;
 use crate::twin::bnf::{Bnf, Sym};
-use crate::twin::terminal::{DEAD, representatives};
+use crate::twin::terminal::{DEAD_STATE, representatives};
 
 type Obligations = Vec<(u16, u16)>;
 type ObligationsId = u32;
@@ -85,7 +85,7 @@ impl Relations {
         for &(terminal, state) in &self.lists[id as usize].clone() {
             let automaton = &bnf.terminals[terminal as usize];
             let to = automaton.next(state, symbol);
-            if to == DEAD {
+            if to == DEAD_STATE {
                 continue;
             }
             if automaton.accepts(to) {
@@ -115,7 +115,7 @@ impl Relations {
         while let Some((state, id)) = todo.pop() {
             for symbol in self.symbols.clone() {
                 let to = bnf.terminals[terminal as usize].next(state, symbol);
-                if to == DEAD {
+                if to == DEAD_STATE {
                     continue;
                 }
                 let Some(obligations) = self.step(bnf, id, symbol) else { continue };
@@ -305,7 +305,7 @@ impl Lattice {
         let mut seen = HashSet::new();
         for scan in before {
             let to = self.bnf.terminals[scan.terminal as usize].next(scan.state, symbol);
-            if to == DEAD {
+            if to == DEAD_STATE {
                 continue;
             }
             // What must not follow is said of text; a special token ends it.

@@ -30,7 +30,7 @@ impl Twin {
     /// The twin at the beginning; `None` if it would be too large. `documents` are left out.
     pub fn new(grammar: &mut Grammar) -> Option<Twin> {
         let lexer = grammar.lexer;
-        let bnf = Bnf::of(grammar)?;
+        let bnf = Bnf::from_grammar(grammar)?;
         Some(match lexer {
             Lexer::Contextual => Twin::Contextual(contextual::Contextual::new(bnf)),
             _ => Twin::Lattice(lattice::Lattice::new(bnf, lexer == Lexer::Dynamic)),

@@ -7,7 +7,7 @@ use interlock::expr::{ExprId, Exprs};
 use crate::twin::SPECIAL;
 
 /// Nothing leads on from here.
-pub const DEAD: u16 = u16::MAX;
+pub const DEAD_STATE: u16 = u16::MAX;
 
 /// A terminal as an automaton. State 0 is the first one.
 pub struct Terminal {
@@ -25,13 +25,13 @@ pub struct Terminal {
 
 impl Terminal {
     /// The automaton of an expression; `None` if it is large.
-    pub fn of(x: &mut Exprs, pattern: ExprId, priority: i32, literal: bool) -> Option<Terminal> {
-        const MOST: usize = 300;
+    pub fn compile(x: &mut Exprs, pattern: ExprId, priority: i32, literal: bool) -> Option<Terminal> {
+        const MOST_STATES: usize = 300;
         let mut numbers = HashMap::from([(pattern, 0u16)]);
         let (mut states, mut next) = (vec![pattern], Vec::new());
         let mut at = 0;
         while at < states.len() {
-            let mut row = vec![DEAD; 256];
+            let mut row = vec![DEAD_STATE; 256];
             for byte in 0..=255u8 {
                 let to = x.derive(states[at], byte);
                 if to == Exprs::NEVER {
@@ -45,7 +45,7 @@ impl Terminal {
             }
             next.push(row);
             at += 1;
-            if states.len() > MOST {
+            if states.len() > MOST_STATES {
                 return None;
             }
         }
@@ -55,21 +55,24 @@ impl Terminal {
         while grown {
             grown = false;
             for state in 0..next.len() {
-                if !live[state] && next[state].iter().any(|&to| to != DEAD && live[to as usize]) {
+                if !live[state] && next[state].iter().any(|&to| to != DEAD_STATE && live[to as usize]) {
                     live[state] = true;
                     grown = true;
                 }
             }
         }
-        next.iter_mut().flatten().filter(|to| **to != DEAD && !live[**to as usize]).for_each(|to| *to = DEAD);
-        let goes_on = next.iter().map(|row| row.iter().any(|&to| to != DEAD)).collect();
+        next.iter_mut()
+            .flatten()
+            .filter(|to| **to != DEAD_STATE && !live[**to as usize])
+            .for_each(|to| *to = DEAD_STATE);
+        let goes_on = next.iter().map(|row| row.iter().any(|&to| to != DEAD_STATE)).collect();
         Some(Terminal { next, accepting, goes_on, specials: Vec::new(), silent: false, priority, literal })
     }
 
     /// One special token of these.
     pub fn of_tokens(ids: &[u32]) -> Terminal {
         Terminal {
-            next: vec![vec![DEAD; 256]; 2],
+            next: vec![vec![DEAD_STATE; 256]; 2],
             accepting: vec![false, true],
             goes_on: vec![true, false],
             specials: ids.to_vec(),
@@ -79,7 +82,7 @@ impl Terminal {
         }
     }
 
-    /// The state behind a symbol, or [`DEAD`].
+    /// The state behind a symbol, or [`DEAD_STATE`].
     pub fn next(&self, state: u16, symbol: u32) -> u16 {
         match symbol {
             byte if byte < SPECIAL => self.next[state as usize][byte as usize],
@@ -87,7 +90,7 @@ impl Terminal {
                 if state == 0 && self.specials.contains(&(id - SPECIAL)) {
                     1
                 } else {
-                    DEAD
+                    DEAD_STATE
                 }
             }
         }
@@ -121,7 +124,7 @@ impl Terminal {
     /// The symbols that lead somewhere from some state.
     pub fn symbols(&self, out: &mut Vec<u32>) {
         for row in &self.next {
-            out.extend((0..SPECIAL).filter(|&b| row[b as usize] != DEAD));
+            out.extend((0..SPECIAL).filter(|&b| row[b as usize] != DEAD_STATE));
         }
         out.extend(self.specials.iter().map(|id| id + SPECIAL));
         out.sort_unstable();

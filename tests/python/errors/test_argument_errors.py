@@ -1,4 +1,4 @@
-"""Arguments of a wrong kind: the error names the argument and the way on, and nothing is left half done."""
+"""Arguments of a wrong kind: the error names the argument and what to do, and nothing is left half done."""
 
 import pathlib
 

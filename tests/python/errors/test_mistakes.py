@@ -142,7 +142,7 @@ def test_what_is_missing_says_what_to_install(monkeypatch):
 
 
 def test_literals_are_fine():
-    """The way on that a message names is a way."""
+    """The hint of a message helps."""
     vocabulary = interlock.explain.byte_vocabulary()
     assert Index.from_type(Literal[1, 2], vocabulary).guide().is_accepting is False
     assert Index.from_type(list[User], vocabulary).guide().forced_text() == "["

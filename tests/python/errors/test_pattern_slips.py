@@ -1,4 +1,4 @@
-"""Groups and escapes of other engines in patterns: the message, or the command line's way on, says what to write."""
+"""Groups and escapes of other engines in patterns: the message, or the command line's remedy, says what to write."""
 
 import pytest
 from command_line import machine

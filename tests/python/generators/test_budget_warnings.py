@@ -18,12 +18,13 @@ from scripted_generator import ScriptedGenerator
 
 import interlock
 from interlock.output_types.context_room import context_room
-from interlock import grammars, schema_hints
+from interlock import grammars
 from interlock.generators.replies.budget_warnings import is_cut_short, judge_budget
 from interlock.generators.replies.partial_json import open_place
 from interlock.integrations._number_end import first_bytes
-from interlock.output_types import output_type_of, unbounded_places
+from interlock.output_types import output_type_of
 from interlock.output_types.unbounded_places import unbounded_place
+from interlock.string_formats import FORMATS
 
 PIECES = [b"{}", b'{"', b'": ', b'""}', b"12", b"[]", b"true"]
 
@@ -115,9 +116,10 @@ def test_formats_with_a_greatest_length_are_bounds():
             return True
         return False
 
-    short = {name for name in schema_hints.FORMATS if is_short(name)}
-    differ = sorted((short | {"time", "date-time"}) ^ unbounded_places._SHORT)
-    assert not differ, f"_SHORT of python/interlock/output_types/unbounded_places.py differs from the core's: {differ}"
+    short = {name for name in FORMATS if is_short(name)}
+    said = {name for name in FORMATS if FORMATS[name].is_short}
+    differ = sorted((short | {"time", "date-time"}) ^ said)
+    assert not differ, f"is_short of rows in python/interlock/string_formats differs from the core's answer: {differ}"
 
 
 def said(hint, answer, max_tokens):
@@ -164,7 +166,7 @@ def test_a_missing_bound_is_named():
 
 
 @pytest.mark.parametrize("make", [lambda: interlock.Grammar('start: "<" /[a-z]*/ ">"'), lambda: re.compile("<[a-z]*>")])
-def test_the_advice_for_texts_is_not_about_schemas(make):
+def test_the_remedy_for_texts_is_not_about_schemas(make):
     message = said(make(), "<" + "a" * 400, 60)
     assert "Bound the repetitions of the" in message and not re.search("max_length|maxItems|maxLength|lists", message)
 
@@ -187,7 +189,7 @@ LISTED = "SELECT age" + ", age" * 100
         (grammars.load("arithmetic"), "(" * 100, []),
     ],
 )
-def test_the_advice_for_grammars_of_the_library_names_their_options(text, answer, named):
+def test_the_remedy_for_grammars_of_the_library_names_their_options(text, answer, named):
     message = said(text, answer, 60)
     assert re.findall(r"(?:max_depth|functions|tables|columns)=[^ ,]+", message) == named, message
     assert (
@@ -360,7 +362,7 @@ def test_what_cannot_go_on_is_not_cut(hint):
     assert found is not None
 
 
-def test_advice_for_free_text_is_not_about_patterns():
+def test_the_remedy_for_free_text_is_not_about_patterns():
     gen = ScriptedGenerator({"N": STORY * 4})
     with pytest.raises(interlock.TightBudgetError, match="Ask for less in the prompt, or pass a larger max_tokens"):
         gen("N", str, max_tokens=20, on_tight="error")
@@ -372,7 +374,7 @@ class Page(pydantic.BaseModel):
     body: str | None
 
 
-def test_the_advice_is_a_bound_for_what_took_the_room():
+def test_the_remedy_is_a_bound_for_what_took_the_room():
     long = "word " * 200
     message = said(Page, f'{{"name": "a", "notes": [], "body": "{long}', 200)
     assert "Bound the texts and lists of the type, beginning with /body (maxLength, in Python max_length)" in message

@@ -304,7 +304,7 @@ class Priced(pydantic.BaseModel):
         (list[float], "[1.5, {}]", "such as Annotated[float, pydantic.Field(ge=0, le=120)]"),
     ],
 )
-def test_the_advice_for_a_long_number_names_its_class(hint, answer, way):
+def test_the_remedy_for_a_long_number_names_its_class(hint, answer, way):
     with pytest.warns(interlock.UnboundedNumberWarning, match=re.escape(way)):
         ScriptedGenerator({"N": answer.format("1" * 30)})("N", hint, max_tokens=200)
 

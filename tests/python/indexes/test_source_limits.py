@@ -20,8 +20,8 @@ GRAMMARS = [
 ]
 
 
-@pytest.mark.parametrize(("grammar", "limits", "line", "advice"), GRAMMARS, ids=[str(i) for i in range(len(GRAMMARS))])
-def test_a_limit_in_a_grammar_has_its_line(grammar, limits, line, advice, byte_vocabulary):
+@pytest.mark.parametrize(("grammar", "limits", "line", "remedy"), GRAMMARS, ids=[str(i) for i in range(len(GRAMMARS))])
+def test_a_limit_in_a_grammar_has_its_line(grammar, limits, line, remedy, byte_vocabulary):
     for call in (
         lambda: Index.from_grammar(grammar, byte_vocabulary, limits=limits),
         lambda: interlock.check_grammar(grammar, limits=limits),
@@ -30,7 +30,7 @@ def test_a_limit_in_a_grammar_has_its_line(grammar, limits, line, advice, byte_v
             call()
         error = caught.value
         assert error.client_line.startswith(f"line {line}, column "), error
-        assert f"; {advice}" in error.client_line and "Limits" not in error.client_message
+        assert f"; {remedy}" in error.client_line and "Limits" not in error.client_message
         assert str(error).endswith(f"\n{error.hint}") and error.hint == f"Limits.{error.field} sets it"
         assert grammar[: error.offset].count("\n") == line - 1
 

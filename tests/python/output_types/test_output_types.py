@@ -404,7 +404,7 @@ MISTAKES = [
 
 
 @pytest.mark.parametrize(("given", "said"), MISTAKES, ids=[str(i) for i in range(len(MISTAKES))])
-def test_mistakes_name_the_way_on(given, said):
+def test_mistakes_have_a_hint(given, said):
     with pytest.raises((interlock.ArgumentError, interlock.UnsupportedError), match=said) as caught:
         output_type_of(given)
     assert "_" not in re.sub(

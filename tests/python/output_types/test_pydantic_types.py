@@ -214,7 +214,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(("hint", "said"), REFUSED.values(), ids=REFUSED)
-def test_what_no_mask_can_say_is_refused_with_the_way_on(hint, said):
+def test_what_no_mask_can_say_is_refused_with_a_hint(hint, said):
     with pytest.raises(interlock.UnsupportedError, match=said):
         output_type_of(hint)
 

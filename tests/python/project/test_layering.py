@@ -19,6 +19,7 @@ TOP = "."
 """The files that lie in no folder."""
 FOLDERS = [
     "util",
+    "string_formats",
     "schema_hints",
     TOP,
     "gpu",
@@ -26,7 +27,6 @@ FOLDERS = [
     "output_types/python_types",
     "output_types",
     "output_types/pydantic_models",
-    "explain/format_rules",
     "explain",
     "samples",
     "core_methods",

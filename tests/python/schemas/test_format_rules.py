@@ -10,9 +10,8 @@ from engine_lists import assert_core_knows, known_formats
 
 import interlock
 from interlock.explain import byte_vocabulary, explain
-from interlock.explain.assertions import FORMAT_HINTS
-from interlock.explain.format_rules import RULES, broken_rule
-from interlock.explain.format_rules.patterns import left_out
+from interlock.string_formats import FORMATS, broken_rule
+from interlock.string_formats.patterns import left_out
 
 BROKEN = [
     ("date", "2026-04-31", "April has 30 days, not 31"),
@@ -190,7 +189,7 @@ def engine(schema):
 
 @pytest.mark.parametrize(("name", "text", "said"), BROKEN)
 def test_a_broken_rule_is_said_in_the_words_of_the_format(name, text, said):
-    assert name in RULES, f"RULES of python/interlock/explain/format_rules/__init__.py has no row for {name}"
+    assert name in FORMATS, f"FORMATS of python/interlock/string_formats has no row for {name}"
     assert said in broken_rule(name, text)
     assert_core_knows(name)
     index = interlock.Index.from_json_schema({"type": "string", "format": name}, byte_vocabulary())
@@ -198,7 +197,7 @@ def test_a_broken_rule_is_said_in_the_words_of_the_format(name, text, said):
     assert problem.message.endswith(f" is no {name} (format): {broken_rule(name, text)}")
 
 
-@pytest.mark.parametrize("name", sorted(FORMAT_HINTS))
+@pytest.mark.parametrize("name", sorted(FORMATS))
 def test_refused_texts_break_a_rule_or_are_left_out_and_taken_ones_break_none(name):
     assert_core_knows(name)
     accepts, certainly_not = (
@@ -206,8 +205,7 @@ def test_refused_texts_break_a_rule_or_are_left_out_and_taken_ones_break_none(na
         engine({"type": "string", "not": {"format": name}}),
     )
     assert name in EXAMPLES, f"EXAMPLES has texts that are of the format {name}"
-    hint = FORMAT_HINTS[name].removeprefix("write it like ").removesuffix(", with an offset")
-    examples = [hint, *EXAMPLES[name]]
+    examples = [FORMATS[name].example, *EXAMPLES[name]]
     for text in examples:
         assert accepts(text) and not broken_rule(name, text), text
     chance = random.Random(name)
@@ -244,20 +242,21 @@ def test_a_core_that_is_older_than_a_format_is_named():
         assert_core_knows("mac")
 
 
-def test_every_format_that_the_engine_knows_has_rules():
-    differ = sorted(set(RULES) ^ known_formats())
-    assert not differ, f"RULES of python/interlock/explain/format_rules/__init__.py, and the engine's formats: {differ}"
+def test_the_formats_in_python_are_those_of_the_engine():
+    differ = sorted(set(FORMATS) ^ known_formats())
+    where = "FORMATS of a file of python/interlock/string_formats, and KNOWN of src/schema/format/mod.rs"
+    assert not differ, f"{where}, differ in {differ}"
 
 
 def test_a_text_that_breaks_no_rule_has_the_place_where_the_engine_stops(monkeypatch):
-    monkeypatch.delitem(RULES, "iri")
+    monkeypatch.delitem(FORMATS, "iri")
     index = interlock.Index.from_json_schema({"type": "string", "format": "iri"}, byte_vocabulary())
     (problem,) = explain(index, json.dumps("http://a/\ufffe!")).problems
     assert problem.message.endswith('is no iri (format): "\ufffe" does not fit as character 10')
 
 
 def test_a_lone_surrogate_is_no_failure():
-    for name in RULES:
+    for name in FORMATS:
         assert isinstance(broken_rule(name, "a\ud800@b\udfff"), str)
 
 

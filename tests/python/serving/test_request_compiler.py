@@ -450,7 +450,7 @@ def test_what_can_be_pickled_and_what_says_how_to_go_on(compiler):
     assert again.compile({"guided_regex": "a"}).kind == "regex" and again.limits == compiler.limits
     with pytest.raises(TypeError, match=r"a Reply cannot be pickled: .* make request.reply\(guide\) there"):
         pickle.dumps(reply)
-    # The way on that the error names.
+    # What the error's hint says.
     there = pickle.loads(pickle.dumps(request))
     other = there.reply(there.index.guide(), new_id=lambda: "call_0")
     other._guide.advance_many(request.guide.tokens)

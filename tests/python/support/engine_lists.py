@@ -14,8 +14,8 @@ def known_formats() -> set[str]:
     source = Path(__file__).parents[3] / "src" / "schema" / "format" / "mod.rs"
     if not source.is_file():
         pytest.skip("the sources are not here")
-    known = source.read_text(encoding="utf-8").partition("pub const KNOWN")[2].partition("];")[0]
-    names = set(re.findall(r'"([a-z0-9-]+)"', known))
+    known = source.read_text(encoding="utf-8").partition("const KNOWN")[2].partition("];")[0]
+    names = set(re.findall(r'(?:exact|narrower)\(\s*"([a-z0-9-]+)"', known))
     assert len(names) >= 19
     return names
 

@@ -404,8 +404,8 @@ def test_the_name_of_each_parser_of_a_server_is_a_format_or_its_error_says_what_
     try:
         found = tool_format(name)
     except ToolFormatError as error:
-        advice = str(error).removeprefix(f"no tool format has the name {name!r}: ")
-        assert advice.startswith(("did you mean", "a parser of", "pass the response template")), advice
+        hint = str(error).removeprefix(f"no tool format has the name {name!r}: ")
+        assert hint.startswith(("did you mean", "a parser of", "pass the response template")), hint
     else:
         assert found.name in format_names()
 
@@ -429,7 +429,7 @@ def test_names_of_parsers_name_the_format_that_they_read():
 
 
 @pytest.mark.parametrize(
-    "name, advice",
+    "name, hint",
     [
         ("granite", "did you mean 'granite_20b' or 'granite_3' or 'hermes' (Granite 4)?"),
         ("poolside_v1", "did you mean 'glm_4_5' (Laguna XS) or 'glm_4_7' (Laguna S)?"),
@@ -440,10 +440,10 @@ def test_names_of_parsers_name_the_format_that_they_read():
         ("holo2", 'A format has the reasoning of its models: reasoning="optional" permits it.'),
     ],
 )
-def test_names_of_parsers_that_are_no_format(name, advice):
+def test_names_of_parsers_that_are_no_format(name, hint):
     with pytest.raises(ToolFormatError) as caught:
         tool_format(name)
-    assert advice in str(caught.value)
+    assert hint in str(caught.value)
 
 
 def test_a_parser_of_reasoning_says_nothing_of_whether_there_is_any():

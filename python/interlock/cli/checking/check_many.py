@@ -23,7 +23,7 @@ from interlock.cli.checking.reason_counts import OrderCounts, ReasonCounts
 from interlock.cli.checking.verdict import Verdict, Walker, options_of_command, refused_at
 from interlock.cli.checking.walk import Speller
 from interlock.cli.sources import source_arguments as sources
-from interlock.cli.sources import source_remarks
+from interlock.cli.sources import source_notes
 from interlock.cli.sources.pattern_notes import say_pattern_notes
 from interlock.cli.terminal import atomic_files, exits
 from interlock.cli.terminal.exits import UsageError
@@ -96,7 +96,7 @@ def run(args: argparse.Namespace, output: Output, source: sources.Source, vocabu
             with open(path, "rb"):  # A pipe can be opened once.
                 pass
     index = source.compile(vocabulary)
-    beside: dict[str, Any] = source_remarks.remarks(source, index, output) | {"left_out": args.left_out}
+    beside: dict[str, Any] = source_notes.say_notes(source, index, output) | {"left_out": args.left_out}
     say_pattern_notes(source, output)
     walker, speller = Walker(source, index, args.valid), Speller(vocabulary)
     report = _Report(

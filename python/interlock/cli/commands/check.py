@@ -23,7 +23,7 @@ from interlock.cli.checking.validity import in_any_form
 from interlock.cli.checking.verdict import MOST, Walker
 from interlock.cli.checking.walk import Speller
 from interlock.cli.sources import source_arguments as sources
-from interlock.cli.sources import source_remarks, vocabularies
+from interlock.cli.sources import source_notes, vocabularies
 from interlock.cli.sources.kind_options import NAMES
 from interlock.cli.sources.pattern_notes import say_pattern_notes
 from interlock.cli.terminal import exits, style
@@ -77,7 +77,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     reached = getattr(source.options.get("documents"), "paths", {}).values()
     args.left_out = document_files.left_out(args.given, source.kind)
     if args.left_out:
-        output.remark(Line(("note: ", NOTE), document_files.said_of(args.left_out)))
+        output.note(Line(("note: ", NOTE), document_files.said_of(args.left_out)))
     args.given = document_files.expanded(args.given, args.source, source.kind, reached)
     vocabulary = vocabularies.read(args)
     if check_many.asked(args):
@@ -95,10 +95,10 @@ def run(args: argparse.Namespace, output: Output) -> int:
     speller = Speller(vocabulary)
     speller.spell(data)  # What no token spells is said before anything is compiled.
     index = source.compile(vocabulary)
-    unknown = source_remarks.remarks(source, index, output)
+    unknown = source_notes.say_notes(source, index, output)
     say_pattern_notes(source, output)
     if swapped := text_arguments.swapped_perhaps(args):
-        output.remark(Line(("warning: ", TRY), swapped))
+        output.note(Line(("warning: ", TRY), swapped))
     trace: list[dict[str, Any]] | None = [] if args.trace else None
     named = given is not None and given != "-"
     file = str(given) if named else ""

@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 import interlock
-from interlock.cli.sources import overwriting, source_remarks, vocabularies
+from interlock.cli.sources import overwriting, source_notes, vocabularies
 from interlock.cli.sources import source_arguments as sources
 from interlock.cli.terminal import atomic_files, exits
 from interlock.cli.terminal.output import Output, decimal, facts, size
@@ -38,7 +38,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     began = time.perf_counter()
     index = source.compile(vocabulary)
     milliseconds = (time.perf_counter() - began) * 1e3
-    unknown = source_remarks.remarks(source, index, output)
+    unknown = source_notes.say_notes(source, index, output)
     atomic_files.write(args.out, lambda path: index_files.plain_save(index, path, tables=not args.no_tables))
     stored = interlock.Index.load(args.out, vocabulary)
     states = stored.num_states if index_files.has_tables(index, args.out) else None

@@ -36,7 +36,7 @@ from interlock.cli.comparing.versions.folders import Answer
 from interlock.cli.comparing.versions.taken_documents import notes_on_documents, without_other_names
 from interlock.cli.comparing.whole_schemas import documents_of, whole
 from interlock.cli.comparing.witness_search import Found, search
-from interlock.cli.sources import kind_options, missing_documents, source_remarks, vocabularies
+from interlock.cli.sources import kind_options, missing_documents, source_notes, vocabularies
 from interlock.cli.sources import source_arguments as sources
 from interlock.cli.terminal import exits
 from interlock.cli.terminal.output import Output, Progress, plain_text_of, table
@@ -76,20 +76,20 @@ def run(args: argparse.Namespace, output: Output) -> int:
         return folders.run(args, output, lambda read: _answer(read, args, output))
     read = [sources.read(word, args, alone=False) for word in (args.first, args.second)]
     kind_options.refuse_others(args, {source.kind for source in read}, "each of the two")
-    answer = _answer(read, args, output, remarks=True)
+    answer = _answer(read, args, output, says_notes=True)
     output.answer(answer.machine, answer.people)
     return answer.code
 
 
-def _answer(read: list[sources.Source], args: argparse.Namespace, output: Output, remarks: bool = False) -> Answer:
-    """What is said of two sources; ``remarks`` says beside it what is probably a mistake in them."""
+def _answer(read: list[sources.Source], args: argparse.Namespace, output: Output, says_notes: bool = False) -> Answer:
+    """What is said of two sources; ``says_notes`` says beside it what is probably a mistake in them."""
     from interlock.cli.comparing import grammar_changes  # It needs the reader of drawings.
     from interlock.cli.comparing.open_rules import open_rules
 
     vocabulary = vocabularies.byte_vocabulary()
     indexes = _both_compiled(read, vocabulary)
-    for name, source, index in zip(NAMES, read, indexes) if remarks else ():
-        source_remarks.remarks(source, index, output, f"in the {name}, ")
+    for name, source, index in zip(NAMES, read, indexes) if says_notes else ():
+        source_notes.say_notes(source, index, output, f"in the {name}, ")
     tools = None
     if _same(read, indexes):
         found = Comparison()

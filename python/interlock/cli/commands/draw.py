@@ -28,7 +28,7 @@ from interlock.cli.arguments.number_arguments import at_least
 from interlock.cli.comparing import recursion
 from interlock.cli.comparing.open_objects import has_open_objects
 from interlock.cli.comparing.whole_schemas import whole
-from interlock.cli.sources import kind_options, overwriting, source_remarks, vocabularies
+from interlock.cli.sources import kind_options, overwriting, source_notes, vocabularies
 from interlock.cli.sources import source_arguments as sources
 from interlock.cli.terminal import atomic_files, exits, streams
 from interlock.cli.terminal.output import Output, facts, size
@@ -101,18 +101,18 @@ def run(args: argparse.Namespace, output: Output) -> int:
         raise exits.UsageError(f"--form {args.form}: {what} has no finite automaton; leave it out")
     if drawn is None:
         index = source.compile(vocabularies.byte_vocabulary())
-        source_remarks.remarks(source, index, output)
+        source_notes.say_notes(source, index, output)
         drawn = index
     most = MOST_STATES if args.max_states is None else args.max_states
     if most >= MANY_STATES:
-        output.remark(Line(("note: ", NOTE), f"looking for up to {most} states may take minutes before any is drawn"))
+        output.note(Line(("note: ", NOTE), f"looking for up to {most} states may take minutes before any is drawn"))
     with _limits(source, args.max_states):
         drawing = draw(drawn, args.form, args.source, most, args.all)
         if suffix in (".svg", ".html") and drawing.form != "structure":
             states = len((drawing.jumps if drawing.form == "jumps" else drawing.states).states)
             if states > FEW_STATES:
                 said = f"laying out {states} states may take minutes; as .mmd or .dot they take seconds"
-                output.remark(Line(("note: ", NOTE), said))
+                output.note(Line(("note: ", NOTE), said))
         text = drawing.text(suffix)
     if args.max_states is not None and drawing.form == "structure":
         raise exits.UsageError("--max-states is for automata: leave it out, or give --form jumps or states")
@@ -122,7 +122,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
         streams.write(text)
         if missing := drawing.counts().get("left_out"):
             said = f"{missing} boxes, rows or values are left out of the drawing; --all draws them"
-            output.remark(Line(("note: ", NOTE), said))
+            output.note(Line(("note: ", NOTE), said))
         return exits.OK
     atomic_files.write_text(args.out, text)
     written = Path(args.out).stat().st_size
@@ -246,5 +246,5 @@ def _tools(source: sources.Source, output: Output) -> Grammar | None:
     text = grammar_of_any_vocabulary(structural_tag(source.text, **options))
     if text is None:
         return None
-    source_remarks.remarks(source, index, output)
+    source_notes.say_notes(source, index, output)
     return Grammar(text, lexer="any")

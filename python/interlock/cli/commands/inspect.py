@@ -27,7 +27,7 @@ from interlock import schema_hints
 from interlock._recipe import Recipe
 from interlock.cli.checking.walk import next_bytes
 from interlock.cli.comparing import recursion
-from interlock.cli.sources import kind_options, source_remarks, tool_sources, vocabularies
+from interlock.cli.sources import kind_options, source_notes, tool_sources, vocabularies
 from interlock.cli.sources import source_arguments as sources
 from interlock.cli.sources.pattern_notes import say_pattern_notes
 from interlock.cli.sources.schema_or_answer import is_answer, tools_in
@@ -68,8 +68,8 @@ def run(args: argparse.Namespace, output: Output) -> int:
     forced = guide.forced_bytes()
     allowed = guide.allowed_token_ids().tolist()
     first = next_bytes(guide)
-    rows: list[interlock.ReportRow | source_remarks.Row] = [*index.report, *source_remarks.rows_inside(source, index)]
-    unknown = source_remarks.remarks(source, index, output)
+    rows: list[interlock.ReportRow | source_notes.Row] = [*index.report, *source_notes.rows_inside(source, index)]
+    unknown = source_notes.say_notes(source, index, output)
     say_pattern_notes(source, output)
     words = [*unknown["unknown_keywords"], *unknown["unknown_formats"]]
     slips = {(w["pointer"], w.get("keyword", "format")): w["suggestion"] for w in words if w["suggestion"]}
@@ -147,7 +147,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
         cells: list[list[str | Line]] = []
         for r in ordered:
             slip = slips.get((r.pointer, r.keyword))
-            reason = Line(r.reason, (f"; {schema_hints.advice(r.keyword, slip)}", TRY)) if slip else Line(r.reason)
+            reason = Line(r.reason, (f"; {schema_hints.hint_of(r.keyword, slip)}", TRY)) if slip else Line(r.reason)
             cells.append([r.enforcement, r.pointer or "(root)", Line((r.keyword, TRY if slip else "")), reason])
         people += table(cells, ("enforcement", "place", "keyword", "reason"))
     output.result(machine, people)
@@ -161,7 +161,7 @@ def _run_many(named: list[tuple[str, str]], args: argparse.Namespace, output: Ou
     read: list[sources.Source | interlock.InterlockError | exits.InputError] = []
     for word, top in named:
         if top and not args.take_all and not args.schema_key and (why := _no_source(word, args)):
-            output.remark(Line(("note: ", NOTE), f"{word} is left out: {why}"))
+            output.note(Line(("note: ", NOTE), f"{word} is left out: {why}"))
             continue
         words.append(word)
         inside = argparse.Namespace(**vars(args) | {"document": [*args.document, top]}) if top else args
@@ -193,8 +193,8 @@ def _run_many(named: list[tuple[str, str]], args: argparse.Namespace, output: Ou
                 for line in [Line((word, NAME), ": ", ("refused", BAD), f": {said}"), *rest]:
                     output.line(line)
             continue
-        rows: list[Any] = [*index.report, *source_remarks.rows_inside(source, index)]
-        unknown = source_remarks.remarks(source, index, output, f"{word}: ")
+        rows: list[Any] = [*index.report, *source_notes.rows_inside(source, index)]
+        unknown = source_notes.say_notes(source, index, output, f"{word}: ")
         machine.append(
             {"name": word, "kind": source.kind, "fingerprint": index.fingerprint, "report": _report(rows), **unknown}
         )
@@ -223,14 +223,14 @@ def _no_source(path: str, args: argparse.Namespace) -> str:
     return "" if args.unwrap and schema_hints.envelope(document) is not None else is_answer(document)
 
 
-def _report(rows: Sequence[interlock.ReportRow | source_remarks.Row]) -> list[dict[str, str]]:
+def _report(rows: Sequence[interlock.ReportRow | source_notes.Row]) -> list[dict[str, str]]:
     """The report for machines."""
     return [
         {"pointer": r.pointer, "keyword": r.keyword, "enforcement": r.enforcement, "reason": r.reason} for r in rows
     ]
 
 
-def _number_of_rows(rows: Sequence[interlock.ReportRow | source_remarks.Row]) -> str:
+def _number_of_rows(rows: Sequence[interlock.ReportRow | source_notes.Row]) -> str:
     """How many rows a report has, and how many of them say nothing of this source."""
     usual = sum(map(_is_usual, rows))
     if not usual:
@@ -238,7 +238,7 @@ def _number_of_rows(rows: Sequence[interlock.ReportRow | source_remarks.Row]) ->
     return f"{counted(len(rows) - usual, 'row')} of this source, and {usual} that every schema has"
 
 
-def _is_usual(row: interlock.ReportRow | source_remarks.Row) -> bool:
+def _is_usual(row: interlock.ReportRow | source_notes.Row) -> bool:
     """Whether a row says how every schema's documents are written, and nothing of this one."""
     return row.pointer == "" and row.keyword in USUAL and row.enforcement == "narrower"
 

@@ -125,7 +125,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
                 old[row["key"] or row["name"]] = row  # for those that say the same
             bar.show(len(rows), f"{refused} refused" if refused else "")
             if len(rows) == ALIKE < len(items) and (remedy := remedy_of(one_reason(list(rows.values())))):
-                output.remark(Line(("note: ", NOTE), f"none of the first {ALIKE} sources was taken; try: {remedy}"))
+                output.note(Line(("note: ", NOTE), f"none of the first {ALIKE} sources was taken; try: {remedy}"))
     # Of two that say the same, the one that was skipped may have come before the one that was compiled.
     ordered = [_full(rows[item.name], old) for item in items]
     # The journal becomes the report: a line for each source, in the order of the sources.

@@ -33,7 +33,7 @@ from interlock._recipe import Recipe
 from interlock.cli.arguments.number_arguments import at_least, whole
 from interlock.cli.checking.walk import Speller
 from interlock.cli.sources import source_arguments as sources
-from interlock.cli.sources import source_remarks, vocabularies
+from interlock.cli.sources import source_notes, vocabularies
 from interlock.cli.terminal import exits, streams
 from interlock.cli.terminal.output import Output, Progress, text_of
 from interlock.cli.terminal.style import TRY, Line
@@ -87,7 +87,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     draws = _Draws(args, source, index)
     judge = _Judge(source)
     printer = _Printer(args, source, output)
-    source_remarks.remarks(source, index, output)
+    source_notes.say_notes(source, index, output)
     with Progress("sampling", args.count, output, hidden=printer.is_progress) as bar:
         for number, draw in enumerate(draws.distinct() if args.distinct else draws.all(), 1):
             printer.show(draw, judge.sample(draw))
@@ -179,7 +179,7 @@ class _Judge:
 
 
 class _Printer:
-    """Writes examples as lines, or with ``--json`` all of them at the end, and counts what the remarks speak of."""
+    """Writes examples as lines, or with ``--json`` all of them at the end, and counts what the notes speak of."""
 
     def __init__(self, args: argparse.Namespace, source: sources.Source, output: Output) -> None:
         self.args = args
@@ -213,10 +213,10 @@ class _Printer:
             self.output.line(text if text.isprintable() else text_of(data))
 
     def end(self, failures: list[str]) -> int:
-        """Write the remarks and the result; the exit code."""
-        written, wanted, remark, fault = self.written, self.args.count, self.output.remark, self.output.fault
+        """Write the notes and the result; the exit code."""
+        written, wanted, note, fault = self.written, self.args.count, self.output.note, self.output.fault
         if self.quoted:
-            remark(f"{self.quoted} of {written} written as JSON strings, for characters that no line can show")
+            note(f"{self.quoted} of {written} written as JSON strings, for characters that no line can show")
         if self.unconfirmed:
             most = _most(self.args)
             way = " (--most)" if self.args.wild else ""
@@ -225,11 +225,11 @@ class _Printer:
             )
             if self.unended:
                 more = "a larger --most" if self.args.wild else f"--wild --most {10 * most}, or more"
-                remark(Line(("  try: ", TRY), f"{more}: the source asks for long texts"))
+                note(Line(("  try: ", TRY), f"{more}: the source asks for long texts"))
         if self.wild:
-            remark(f"{self.wild} of {written} are wild: nothing plausible was found for them")
+            note(f"{self.wild} of {written} are wild: nothing plausible was found for them")
         if failures:
-            remark(f"{len(failures)} of {written} not judged by jsonschema, {failures[0]}")
+            note(f"{len(failures)} of {written} not judged by jsonschema, {failures[0]}")
         if written < wanted:
             fault(f"only {written} of {wanted}: {REPEATS} draws in a row repeated earlier examples (--distinct)")
         machine: dict[str, Any] = {"samples": self.samples, "not_confirmed": self.unconfirmed}

@@ -24,7 +24,7 @@ import interlock
 from interlock.cli.arguments.number_arguments import at_least
 from interlock.cli.checking.text_arguments import in_order, one_of, tokens_of
 from interlock.cli.sources import source_arguments as sources
-from interlock.cli.sources import source_remarks, vocabularies
+from interlock.cli.sources import source_notes, vocabularies
 from interlock.cli.terminal import atomic_files, exits, streams
 from interlock.cli.terminal.output import Output, decimal, facts, size
 from interlock.cli.terminal.style import BAD, FORCED, GOOD, NOTE, QUIET, Line
@@ -67,14 +67,14 @@ def run(args: argparse.Namespace, output: Output) -> int:
         ids, _ = tokens_of(args, vocabulary, args.given, args.text)
         if args.given not in (None, "-") and args.text is None and _is_response(atomic_files.read(args.given)):
             said = f"{args.given} is a response of an API; --logprobs {args.given} traces the output in it"
-            output.remark(Line(("note: ", NOTE), said))
+            output.note(Line(("note: ", NOTE), said))
     if len(ids) > MOST:
         raise exits.InputError(
             f"the output has {len(ids)} tokens, and a page shows {MOST} at most",
             "trace its beginning; interlock check walks outputs of any length",
         )
     index = source.compile(vocabulary)
-    source_remarks.remarks(source, index, output)
+    source_notes.say_notes(source, index, output)
     found = trace(index, ids, args.source, args.max_tokens, wishes)
     code = exits.OK if found.complete else exits.NO
     if page in atomic_files.STANDARD_OUTPUT:
@@ -82,7 +82,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
         return code
     atomic_files.write_text(page, trace_page(found))
     if replaces:
-        output.remark(Line(("note: ", NOTE), f"an earlier {page} was replaced; -o NAME.html writes another file"))
+        output.note(Line(("note: ", NOTE), f"an earlier {page} was replaced; -o NAME.html writes another file"))
     machine = {"forced_tokens" if name == "forced" else name: value for name, value in found.machine().items()}
     output.answer({"file": page, **machine}, _people(found, page))
     return code

@@ -22,7 +22,7 @@ from interlock import schema_hints
 from interlock.cli.sources import document_folders, schema_key, source_words, tool_sources
 from interlock.cli.sources import source_arguments as sources
 from interlock.cli.sources.schema_or_answer import is_answer, tools_in
-from interlock.cli.sources.source_remarks import definitions_alone, slips_of
+from interlock.cli.sources.source_notes import definitions_alone, slips_of
 from interlock.cli.terminal import exits
 
 

@@ -1,7 +1,7 @@
 """Where in its source an error is, and what to do about it: what the engine's own message does not say.
 
 The errors of a compile name a JSON Pointer, a character of a pattern or a byte of a text. Here that becomes a line and
-a column of what the user wrote, and a way on that is offered only where it leads on.
+a column of what the user wrote, and a remedy that is offered only where it helps.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ HOLDS_VALUES = ("const", "enum", "default", "examples", "example")
 def say_pattern_notes(source: Source, output: Output) -> None:
     """Say what may surprise in the patterns of a source, in one line. A program that reads JSON is not surprised."""
     for note in [] if output.json else pattern_notes(source):
-        output.remark(Line(("note: ", NOTE), note))
+        output.note(Line(("note: ", NOTE), note))
 
 
 def pattern_notes(source: Source) -> list[str]:

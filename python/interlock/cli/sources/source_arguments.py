@@ -92,7 +92,7 @@ class Source:
     compiled: tuple[str, str] | None = None
     """Of an index file: its path, and the fingerprint of its vocabulary."""
     unknown_keywords: Literal["warn", "ignore", "error"] = "warn"
-    """What becomes of keywords and formats that look misspelt: ``remarks`` warns of them, or compiling refuses them."""
+    """What becomes of keywords and formats that look misspelt: ``say_notes`` warns of them, or they are refused."""
     path: str = ""
     """Its file, where ``name`` is another name of it."""
 

@@ -96,12 +96,12 @@ def _beside(document: Mapping[str, Any]) -> PlaceInSource:
 def _format(word: str) -> Any:
     """The format that a name or a file stands for."""
     from interlock.tools.errors import ToolFormatError
-    from interlock.tools.notations.format_files import format_advice, tool_format
+    from interlock.tools.notations.format_files import format_hint, tool_format
     from interlock.tools.notations.parser_names import format_of_parser
 
     is_file = word.endswith(".toml") or os.sep in word
     if not is_file and format_of_parser(word) not in format_names():
-        way = format_advice(word).rstrip() or f"there are {', '.join(format_names())}; or a .toml file"
+        way = format_hint(word).rstrip() or f"there are {', '.join(format_names())}; or a .toml file"
         raise UsageError(f"--tool-format {word}: no format of tool calls has this name", way)
     try:
         return tool_format(pathlib.Path(word) if is_file else word)

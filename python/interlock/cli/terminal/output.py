@@ -1,7 +1,7 @@
 """What a command prints: lines for people, or one JSON object for machines.
 
 The standard output holds results only, so that it can be piped. With ``--json`` it holds exactly one JSON object,
-also after a failure (``{"error": {...}}``). Progress and remarks go to the standard error; a bar is drawn only if
+also after a failure (``{"error": {...}}``). Progress and notes go to the standard error; a bar is drawn only if
 that is a terminal. With ``--quiet`` there are neither, nor what the exit code or a written file says already.
 """
 
@@ -48,7 +48,7 @@ class Output:
         """A line of a result that is written while the command works. With ``--json`` there are none."""
         streams.write(style.painted(line, style.wanted(sys.stdout)) + "\n")
 
-    def remark(self, line: str | Line) -> None:
+    def note(self, line: str | Line) -> None:
         """A line beside the result, for people."""
         if not self.quiet:
             self.fault(line)

@@ -44,7 +44,7 @@ def warn_long_number(
     """Warn (``UnboundedNumberWarning``) if a number in ``text``, which was written for ``output``, has more than 18
     digits and the type has no bound on its side. The message names the place. A number that is the whole text is long,
     too, if the budget ended it: ``is_cut`` says so, and without it nearly as many digits as tokens were allowed do.
-    ``value`` is what the type made of the text: the advice names the number's own class.
+    ``value`` is what the type made of the text: the remedy names the number's own class.
     """
     schema = output.source if output.kind == "json_schema" else None
     if not isinstance(schema, dict | bool):

@@ -352,9 +352,9 @@ def _unsupported(hint: Any, error: Exception, adapter: TypeAdapter[Any] | None =
         if isinstance(error, PydanticInvalidForJsonSchema)
         else "use a dataclass, a TypedDict, a NamedTuple or a pydantic model for a class of your own"
     )
-    for known, advice in WITHOUT_JSON.items():
+    for known, remedy in WITHOUT_JSON.items():
         if f"schema for {known!r}" in said or f"({known!r})" in said:
-            way = advice
+            way = remedy
     part = getattr(error, "refused_part", None)
     place = place_in_core_schema(adapter.core_schema, part) if adapter is not None and part is not None else None
     if adapter is None:

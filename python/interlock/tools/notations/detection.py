@@ -14,7 +14,7 @@ from interlock.tools.notations.tool_format import ToolFormat
 __all__ = ["detect_format", "response_template_in"]
 
 
-_ADVICE = (
+_HINT = (
     "pass format='hermes', JSON between <tool_call> tags, which any model can write under the masks; if you know the "
     "model's own notation, name it (interlock.tools.format_names() lists them) or give a format of your own"
 )
@@ -35,9 +35,9 @@ def detect_format(tokenizer: Any) -> ToolFormat:
     text = "\n".join(_texts(template))
     if not text.strip():
         if tokenizer is None:
-            raise ToolFormatError(f'format="auto" finds the format of a tokenizer, and none is given: {_ADVICE}')
+            raise ToolFormatError(f'format="auto" finds the format of a tokenizer, and none is given: {_HINT}')
         raise ToolFormatError(
-            f"a {type(tokenizer).__name__} without a chat template says nothing about tool calls: {_ADVICE}"
+            f"a {type(tokenizer).__name__} without a chat template says nothing about tool calls: {_HINT}"
         )
     scores = {name: _score(tool_format(name), text) for name in format_names()}
     best = max(scores.values())
@@ -49,7 +49,7 @@ def detect_format(tokenizer: Any) -> ToolFormat:
         )
     if not best:
         raise ToolFormatError(
-            f"the chat template has the signature of no tool format, so the model has learnt none: {_ADVICE}"
+            f"the chat template has the signature of no tool format, so the model has learnt none: {_HINT}"
         )
     if len(found) > 1:
         raise ToolFormatError(f"the chat template fits {' and '.join(found)} equally well: name the format")

@@ -20,7 +20,7 @@ from interlock.tools.notations.parser_names import format_of_parser, model_of_pa
 from interlock.tools.notations.tool_format import Arguments, CallId, Encoding, Layout, Notation, Reasoning, ToolFormat
 from interlock.util.near_words import meant, nearest
 
-__all__ = ["format_advice", "format_names", "formats_meant", "read_arguments_table", "read_format", "tool_format"]
+__all__ = ["format_hint", "format_names", "formats_meant", "read_arguments_table", "read_format", "tool_format"]
 
 _ESCAPES = ("none", "json", "attribute", "xml")
 #: How like a name must be to one that is missing, to be taken for a slip of it: ``text_begin`` is none of ``begin``.
@@ -65,7 +65,7 @@ def tool_format(format: str | os.PathLike[str] | Mapping[str, Any] | ToolFormat)
         )
     if (name := format_of_parser(format)) in format_names():
         return _of_package(name)
-    hint = format_advice(format, "'")
+    hint = format_hint(format, "'")
     if "/" in format or not hint:
         hint += 'format="auto" finds the one of a tokenizer. '
     raise ToolFormatError(
@@ -74,10 +74,10 @@ def tool_format(format: str | os.PathLike[str] | Mapping[str, Any] | ToolFormat)
     )
 
 
-def format_advice(word: str, quote: str = "") -> str:
+def format_hint(word: str, quote: str = "") -> str:
     """What a message says of a word that names no format: sentences that end with a space, or nothing.
 
-    >>> format_advice("olmo"), format_advice("oak")
+    >>> format_hint("olmo"), format_hint("oak")
     ('did you mean olmo_3? ', '')
     """
     return said_of_parser(word, formats_meant(model_of_parser(word), quote))

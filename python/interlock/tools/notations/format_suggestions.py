@@ -49,8 +49,8 @@ def suggested_formats(word: str, forms: Iterable[ToolFormat]) -> list[tuple[str,
     # Another version is no slip.
     numbers = [part for part in asked if part[0].isdigit()]
     alike_labels = [label for label, _, _ in labels if [part for part in _parts(label) if part[0].isdigit()] == numbers]
-    slip = nearest(word, alike_labels)
-    return [(name, model) for label, name, model in labels if label == slip][:1]
+    near = nearest(word, alike_labels)
+    return [(name, model) for label, name, model in labels if label == near][:1]
 
 
 def _parts(name: str) -> list[str]:

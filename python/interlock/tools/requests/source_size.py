@@ -38,7 +38,7 @@ def too_long_already(written: int, most: int) -> LimitError:
     return too_long(with_hint(error, "Limits.max_source_bytes sets it"), "the structural tag", "")
 
 
-def too_long(error: InterlockError, what: str, pointer: str, advice: str = "make it shorter") -> LimitError:
+def too_long(error: InterlockError, what: str, pointer: str, remedy: str = "make it shorter") -> LimitError:
     """The same error about ``what``, which stands at ``pointer`` and is compiled as that grammar.
 
     >>> from interlock import check_grammar
@@ -50,7 +50,7 @@ def too_long(error: InterlockError, what: str, pointer: str, advice: str = "make
     """
     at = f"at {pointer}: " if pointer else ""
     moved = LimitError(
-        f"{at}bytes of {what}, written as a grammar, exceeds its limit: {error.value} > {error.limit}; {advice}"
+        f"{at}bytes of {what}, written as a grammar, exceeds its limit: {error.value} > {error.limit}; {remedy}"
     )
     moved.pointer, moved.limit, moved.value, moved.field = pointer, error.limit, error.value, error.field
     moved.place = f'at "{pointer}"' if pointer else "at the root"

@@ -74,8 +74,8 @@ def _way(tools: Sequence[Tool], choice: Any) -> str:
     if not isinstance(choice, str):
         return ""
     names = [tool.name for tool in tools]
-    if choice not in names and (slip := meant(choice, ("auto", "required", "none", "any"))):
-        return slip
+    if choice not in names and (hint := meant(choice, ("auto", "required", "none", "any"))):
+        return hint
     name = choice if choice in names else nearest(choice, names, 0.8)
     tool = next((tool for tool in tools if tool.name == name), None)
     if tool is None:
@@ -103,8 +103,8 @@ def _of_reference(tools: Sequence[Tool], reference: Any, pointer: str) -> Tool:
     if not isinstance(name, str):
         fields = ("name",) if inner is not reference else ("name", "function", "custom", "type")
         odd = next((key for key in inner if key not in fields), None) if isinstance(inner, Mapping) else None
-        slip = "" if odd is None else meant(odd, fields)
-        said = f", and has {quoted(odd)}{slip}" if slip else ""
+        hint = "" if odd is None else meant(odd, fields)
+        said = f", and has {quoted(odd)}{hint}" if hint else ""
         has_name = isinstance(inner, Mapping) and inner.get("name") is not None
         needs = (
             "the name of a tool is a text" if has_name else f"the object names no tool: it needs the field 'name'{said}"

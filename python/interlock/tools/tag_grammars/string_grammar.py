@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from interlock.schema_hints.known_names import FORMATS
+from interlock.string_formats import FORMATS
 from interlock.tools.tag_grammars.grammar_text import without, written_json
 
 __all__ = ["STRING_WORDS", "may_hold", "python_string", "raw_string"]
@@ -16,9 +16,6 @@ _PYTHON_ESCAPE = r"""\\(?:[\\'"nrt]|x[0-9A-Fa-f]{2}|u(?:[0-9a-cefA-CEF][0-9A-Fa-
 #: What a schema says about strings.
 STRING_WORDS = ("minLength", "maxLength", "pattern", "format")
 
-#: Formats whose texts may hold ``<`` and line ends; the others hold neither, so that nothing need keep them out.
-_OPEN_FORMATS = ("json-pointer", "regex", "relative-json-pointer")
-
 
 def may_hold(schema: Any, text: str) -> bool:
     """Whether ``text`` may stand in a string of ``schema``, as far as its format says.
@@ -27,7 +24,8 @@ def may_hold(schema: Any, text: str) -> bool:
     (False, True)
     """
     name = schema.get("format") if isinstance(schema, Mapping) else None
-    return name not in FORMATS or name in _OPEN_FORMATS or not set(text) & set("<\n")
+    # Most formats hold neither < nor a line end, so that nothing need keep them out.
+    return name not in FORMATS or FORMATS[name].holds_delimiters or not set(text) & set("<\n")
 
 
 def _conditions(schema: Mapping[str, Any], words: Sequence[str] = STRING_WORDS) -> list[str]:

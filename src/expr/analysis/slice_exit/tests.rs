@@ -8,7 +8,7 @@ fn lowered(x: &mut Exprs, pattern: &str) -> ExprId {
     lower_full(x, pattern, &options, &Limits::default()).unwrap()
 }
 
-fn of(pattern: &str, set: &str) -> CharGroups {
+fn exit_groups(pattern: &str, set: &str) -> CharGroups {
     let mut x = Exprs::new(1 << 20);
     let e = lowered(&mut x, pattern);
     beyond(&x, &mut SliceExitTable::default(), e, groups(set)).0
@@ -27,16 +27,16 @@ fn groups(bytes: &str) -> CharGroups {
 
 #[test]
 fn what_follows_is_read_off_the_expression() {
-    assert_eq!(of("[a-c]+:[0-9]", "abc"), groups("abc:"));
-    assert_eq!(of("[a-c]*:[0-9]", "abc:"), groups("abc:0123456789"));
-    assert_eq!(of("(a|bd|cx)*", "ab"), groups("abcd"));
-    assert_eq!(of("[ab]{2,7}(-x)?", "ab"), groups("ab-"));
-    assert_eq!(of("(?=[a-f]*0)[e-z0]+", "ef"), groups("ef0"));
-    assert_eq!(of("aé", "a"), groups("aÃ"));
-    assert_eq!(of("a\u{A0}b", "a"), groups("a") | group_of(0xC2) | WIDE_SPACES);
-    assert_eq!(of("(?!.*ab)[a-d]*", "cd") & ALL, groups("abcd"));
+    assert_eq!(exit_groups("[a-c]+:[0-9]", "abc"), groups("abc:"));
+    assert_eq!(exit_groups("[a-c]*:[0-9]", "abc:"), groups("abc:0123456789"));
+    assert_eq!(exit_groups("(a|bd|cx)*", "ab"), groups("abcd"));
+    assert_eq!(exit_groups("[ab]{2,7}(-x)?", "ab"), groups("ab-"));
+    assert_eq!(exit_groups("(?=[a-f]*0)[e-z0]+", "ef"), groups("ef0"));
+    assert_eq!(exit_groups("aé", "a"), groups("aÃ"));
+    assert_eq!(exit_groups("a\u{A0}b", "a"), groups("a") | group_of(0xC2) | WIDE_SPACES);
+    assert_eq!(exit_groups("(?!.*ab)[a-d]*", "cd") & ALL, groups("abcd"));
     // What begins a number counts as a letter, which most that begins so is.
-    assert_eq!(of("a\u{661}", "a"), groups("a") | group_of(0xD9) | special(0x661));
+    assert_eq!(exit_groups("a\u{661}", "a"), groups("a") | group_of(0xD9) | special(0x661));
 }
 
 #[test]

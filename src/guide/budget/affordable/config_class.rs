@@ -6,7 +6,7 @@ use crate::guide::budget::completions::PlainPrices;
 use crate::pushdown::json::frame::{FrameId, NONE};
 
 /// Not stepped yet.
-const UNKNOWN: u32 = u32::MAX;
+const UNKNOWN_CONFIG: u32 = u32::MAX;
 
 /// Where the bytes of a class lead, as far as they were stepped: few as a list, many as a table.
 #[derive(Default)]
@@ -18,7 +18,7 @@ pub(super) struct NextClasses {
 impl NextClasses {
     pub fn get(&self, byte: u8) -> Option<u32> {
         match &self.all {
-            Some(all) => Some(all[usize::from(byte)]).filter(|&to| to != UNKNOWN),
+            Some(all) => Some(all[usize::from(byte)]).filter(|&to| to != UNKNOWN_CONFIG),
             None => self.few.iter().find(|next| next.0 == byte).map(|next| next.1),
         }
     }
@@ -29,7 +29,7 @@ impl NextClasses {
         }
         let few = &self.few;
         let all = self.all.get_or_insert_with(|| {
-            let mut all = Box::new([UNKNOWN; 256]);
+            let mut all = Box::new([UNKNOWN_CONFIG; 256]);
             few.iter().for_each(|&(byte, to)| all[usize::from(byte)] = to);
             all
         });

@@ -135,7 +135,7 @@ impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
         let Some(way) = soon_ended(lexeme, item.state, count).way else { return ENDLESS };
         let mark = self.arena.mark();
         let behind = self.after(&way);
-        let price = if behind == NONE { ENDLESS } else { self.completed(behind, &mut KeyWatch::of(NONE)).1 };
+        let price = if behind == NONE { ENDLESS } else { self.completed(behind, &mut KeyWatch::new(NONE)).1 };
         self.arena.truncate(&mark);
         price
     }
@@ -194,7 +194,7 @@ impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
 fn ends_behind_tokens(lexeme: &Lexeme, state: StateId, count: u32, text: &MarkedText, trie: &Trie) -> TextEndRows {
     let min = if let LexemeKind::Text { min, .. } = lexeme.kind() { min } else { 0 };
     let mut cache = WalkCache::new(lexeme);
-    let mut ends = TextEnds::of(lexeme, state, count);
+    let mut ends = TextEnds::new(lexeme, state, count);
     let (mut most, mut is_far, mut is_complete) = (0, true, true);
     let mut found = Vec::new();
     let mut stack: Vec<(u32, LocalState, u32)> = vec![(trie.len() as u32, cache.local(state), count)];
@@ -231,7 +231,7 @@ fn ends_behind_tokens(lexeme: &Lexeme, state: StateId, count: u32, text: &Marked
             stack.push((end, to, count));
         }
     }
-    TextEndRows::of(found, text.quoted.len(), is_far.then_some(most), is_complete)
+    TextEndRows::from_tokens(found, text.quoted.len(), is_far.then_some(most), is_complete)
 }
 
 /// How many bytes end a string from the states of its lexeme that one walk meets; [`ENDLESS`] where none are soon
@@ -252,7 +252,7 @@ struct TextEnds<'a> {
 }
 
 impl<'a> TextEnds<'a> {
-    fn of(lexeme: &'a Lexeme, state: StateId, count: u32) -> Self {
+    fn new(lexeme: &'a Lexeme, state: StateId, count: u32) -> Self {
         let (min, max) = if let LexemeKind::Text { min, max, .. } = lexeme.kind() { (min, max) } else { (0, 0) };
         let known = lexeme.farthest_from(state, count).and_then(|_| lexeme.distances_from(state, count));
         TextEnds { lexeme, min, max, known, far: Vec::new(), near: SeededMap::default(), searched: 0 }

@@ -4,7 +4,7 @@
 //! from there have one price each. Prices are kept with a description of the text, by content: the guide asks again for
 //! every token inside it.
 
-use crate::guide::budget::affordable::{ALONE, AffordableTokens, DEAD};
+use crate::guide::budget::affordable::{ALONE, AffordableTokens, DEAD_CONFIG};
 use crate::guide::budget::completions::{ENDLESS, PlainPrices};
 use crate::mask::json::structural_tokens::MarkedText;
 use crate::pushdown::completion::shortest::KeyWatch;
@@ -105,7 +105,7 @@ impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
         if !is_short || lexeme.most_to_end(item.state, u32::MAX) != Some(1) {
             return None;
         }
-        let (rest, _) = self.completed(self.top, &mut KeyWatch::of(NONE));
+        let (rest, _) = self.completed(self.top, &mut KeyWatch::new(NONE));
         let mut prices = SmallVec::new();
         let mut along = self.rests.prices_along(rest);
         let (mut byte, _) = along.next()?;
@@ -163,8 +163,8 @@ impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
             let end = trie.end[node as usize];
             let byte = trie.byte[node as usize];
             let skipped = !all && stack.len() == 1 && byte != b'"';
-            let to = if skipped { DEAD } else { self.step(at, byte) };
-            if to == DEAD || to == ALONE && self.is_exhausted() {
+            let to = if skipped { DEAD_CONFIG } else { self.step(at, byte) };
+            if to == DEAD_CONFIG || to == ALONE && self.is_exhausted() {
                 node = end;
                 continue;
             }

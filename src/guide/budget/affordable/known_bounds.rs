@@ -4,7 +4,7 @@
 //! comes to such a position, however much is left then. The tokens that fit by their bounds are taken from there; only
 //! the others are stepped.
 
-use crate::guide::budget::affordable::{AffordableTokens, DEAD};
+use crate::guide::budget::affordable::{AffordableTokens, DEAD_CONFIG};
 use crate::guide::budget::completions::ENDLESS;
 use crate::mask::json::cache::token_bounds::{TokenBounds, TokenBoundsCache};
 use crate::util::bits::ones_of_sparse;
@@ -61,7 +61,7 @@ impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
     fn bound_after(&mut self, bytes: &[u8]) -> u32 {
         let to = bytes.iter().fold(0, |at, &b| self.step(at, b));
         match self.classes.get(to as usize) {
-            Some(class) if to != DEAD && class.price.is_none() && class.except.is_empty() => self.bound(to),
+            Some(class) if to != DEAD_CONFIG && class.price.is_none() && class.except.is_empty() => self.bound(to),
             _ => ENDLESS,
         }
     }

@@ -49,7 +49,7 @@ use crate::vocab::{Trie, Vocabulary};
 use rustc_hash::FxHashMap;
 
 /// Refused.
-const DEAD: u32 = u32::MAX - 1;
+const DEAD_CONFIG: u32 = u32::MAX - 1;
 /// Tokens that lead here are stepped by themselves.
 const ALONE: u32 = u32::MAX - 2;
 /// With so many classes no more are numbered: a class takes a kilobyte.
@@ -266,7 +266,7 @@ impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
             let to = self.step(at, byte);
             let end = trie.end[node as usize];
             let allowed = |&t: &u32| row[t as usize >> 5] >> (t & 31) & 1 == 1;
-            if to == DEAD {
+            if to == DEAD_CONFIG {
                 // No token of these is in the row.
                 node = end;
                 continue;
@@ -318,7 +318,7 @@ impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
     fn price(&mut self, class: u32) -> u32 {
         let Some(&ConfigClass { price, node, .. }) = self.classes.get(class as usize) else { return ENDLESS };
         price.unwrap_or_else(|| {
-            let price = self.completed(node, &mut KeyWatch::of(NONE)).1;
+            let price = self.completed(node, &mut KeyWatch::new(NONE)).1;
             self.classes[class as usize].price = Some(price);
             price
         })
@@ -333,7 +333,7 @@ impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
         let at = self.after(bytes);
         let fits = at != NONE
             && (u64::from(self.bound_of(at)) <= self.left
-                || u64::from(self.completed(at, &mut KeyWatch::of(NONE)).1) <= self.left);
+                || u64::from(self.completed(at, &mut KeyWatch::new(NONE)).1) <= self.left);
         self.arena.truncate(&mark);
         fits
     }
@@ -361,7 +361,7 @@ impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
             watch.max_searched = FEW_SEARCHED;
         }
         let mut frames = JsonMachine { program: self.program, arena: self.arena };
-        let rest = self.rests.of(&mut frames, self.costs, &self.speller, node, watch);
+        let rest = self.rests.rest_at(&mut frames, self.costs, &self.speller, node, watch);
         self.work += COMPLETION + (watch.effort - before) / BYTES_A_STEP;
         (rest, self.rests.tokens(rest).and_then(|n| u32::try_from(n).ok()).unwrap_or(ENDLESS))
     }
@@ -390,7 +390,7 @@ impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
         let to = self.frames().step(node, byte);
         if to == NONE {
             self.arena.truncate(&mark);
-            return DEAD;
+            return DEAD_CONFIG;
         }
         self.work += 1;
         self.made += self.words_of(to) / WORDS_A_STEP;

@@ -79,7 +79,7 @@ impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
 
     /// Completes a class that one new key stands for, and notes the exceptions. False where it can stand for no other.
     pub(super) fn complete_for_all(&mut self, class: &mut ConfigClass) -> bool {
-        let mut watch = KeyWatch::of(class.below);
+        let mut watch = KeyWatch::new(class.below);
         let (rest, price) = self.completed(class.node, &mut watch);
         class.price = Some(price);
         if watch.vague {

@@ -5,7 +5,7 @@
 //! after none. Then tokens of plain text need not be walked. Most often it leads back to where it began: then what
 //! stands in front of a token's first mark need not be looked at either.
 
-use crate::guide::budget::affordable::{ALONE, AffordableTokens, DEAD};
+use crate::guide::budget::affordable::{ALONE, AffordableTokens, DEAD_CONFIG};
 use crate::guide::budget::completions::PlainPrices;
 use crate::lexeme::{Lexeme, LexemeKind};
 use crate::mask::json::structural_tokens::{BROKEN, missing_after};
@@ -72,7 +72,7 @@ impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
                     continue;
                 }
                 let to = self.step(from, b);
-                if to == DEAD {
+                if to == DEAD_CONFIG {
                     continue;
                 }
                 if to == ALONE || found.len() > MAX_ALIKE {

@@ -1,14 +1,14 @@
 //! Classes as the steps of a search for the fewest tokens.
 
 use crate::guide::budget::affordable::config_class::ConfigClass;
-use crate::guide::budget::affordable::{ALONE, AffordableTokens, DEAD};
+use crate::guide::budget::affordable::{ALONE, AffordableTokens, DEAD_CONFIG};
 use crate::guide::budget::fewest_tokens_search::SearchSteps;
 
 impl<U: Fn(u32) -> bool> SearchSteps for AffordableTokens<'_, U> {
     fn to(&mut self, at: u32, byte: u8) -> Option<u32> {
         let to = self.step(at, byte);
         self.left_out |= to == ALONE;
-        (to != DEAD && to != ALONE).then_some(to)
+        (to != DEAD_CONFIG && to != ALONE).then_some(to)
     }
 
     fn is_end(&mut self, at: u32) -> bool {

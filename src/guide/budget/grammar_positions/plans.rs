@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use crate::guide::budget::grammar_positions::{DEAD, GrammarPositions};
+use crate::guide::budget::grammar_positions::{DEAD_POSITION, GrammarPositions};
 use crate::guide::budget::shortest_tokenization::FewestTokens;
 use crate::pushdown::grammar::completion::terminal_texts::Piece;
 use crate::pushdown::grammar::machine::Branches;
@@ -77,7 +77,7 @@ impl GrammarPositions<'_> {
                 break;
             }
             now = self.step_token(now, token);
-            if now == DEAD {
+            if now == DEAD_POSITION {
                 return false;
             }
             path.push(now);
@@ -97,7 +97,7 @@ impl GrammarPositions<'_> {
     /// The class behind a token, as a guide steps it: of the branches that can be completed.
     fn step_token(&mut self, at: u32, token: u32) -> u32 {
         let bytes = self.speller.vocabulary().spelling(token);
-        let mut to = bytes.map_or(DEAD, |bytes| bytes.iter().fold(at, |at, &byte| self.step(at, byte)));
+        let mut to = bytes.map_or(DEAD_POSITION, |bytes| bytes.iter().fold(at, |at, &byte| self.step(at, byte)));
         if !self.program.token_sets.is_empty() {
             let branches = self.classes[at as usize].branches.clone();
             let mut all = self.program.machine(self.stack).step_special(&branches, token);
@@ -107,8 +107,8 @@ impl GrammarPositions<'_> {
                 to = self.class(all);
             }
         }
-        if to == DEAD {
-            return DEAD;
+        if to == DEAD_POSITION {
+            return DEAD_POSITION;
         }
         if let Some(&known) = self.checks.kept.get(&to) {
             return known;

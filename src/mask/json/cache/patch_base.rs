@@ -17,7 +17,7 @@ use crate::mask::row_patch::RowPatch;
 use crate::util::seeded_hash::Seeded;
 
 /// Bases of the same crossing tokens; of more the oldest is forgotten.
-const MOST: usize = 8;
+const MOST_BASES: usize = 8;
 /// Bytes of all bases together; beyond, all begin anew.
 const BYTES: usize = 1 << 20;
 
@@ -120,7 +120,7 @@ impl PatchBases {
             Some(old) => Some(std::mem::replace(old, core.clone())),
             None => {
                 cores.push(core.clone());
-                (cores.len() > MOST).then(|| cores.remove(0))
+                (cores.len() > MOST_BASES).then(|| cores.remove(0))
             }
         };
         *bytes -= left.map_or(0, |left| size_of_val(&*left));

@@ -13,7 +13,7 @@
 //!
 //! Behind a key that a token spells whole, what follows is a matter of that key, wherever the order stood before. All
 //! of this holds only where nothing but the names decides what may follow: without an upper bound on the number of
-//! members, with the lower one met, without implications and witnesses.
+//! members, with the lower one met, without witnesses and `dependentRequired`.
 
 use crate::mask::json::cache_key::visible_keys::{ITEMS, KeyEncoder, SPELLED, is_open};
 use crate::pushdown::json::arena::Arena;
@@ -34,7 +34,7 @@ pub(crate) struct UpcomingKeys<'p> {
 
 impl UpcomingKeys<'_> {
     /// From `position` on.
-    pub(crate) fn of(p: &ObjectProgram, position: usize) -> UpcomingKeys<'_> {
+    pub(crate) fn from_position(p: &ObjectProgram, position: usize) -> UpcomingKeys<'_> {
         let missing = |w: usize| p.required[w] & from(position, w);
         let word = (position / 64..p.words).find(|&w| missing(w) != 0);
         UpcomingKeys { p, position, last: word.map(|w| (w, missing(w) ^ (missing(w) - 1))) }
@@ -92,7 +92,7 @@ impl KeyEncoder<'_> {
     pub(crate) fn ordered_item(&self, arena: &Arena, n: &Frame, item: &ObjectItem, out: &mut Vec<u8>) -> bool {
         let p = &self.program.objects[item.shape as usize];
         out.push(1);
-        let ahead = UpcomingKeys::of(p, item.position as usize);
+        let ahead = UpcomingKeys::from_position(p, item.position as usize);
         let before = matches!(n.phase, Phase::First | Phase::BeforeKey);
         let by_position = p.words > WORDS || n.len > ITEMS || (before && !ahead.is_open());
         match n.phase {
@@ -134,7 +134,7 @@ impl KeyEncoder<'_> {
                 if may_come(i) && self.ends_key(rest) {
                     let rule = p.rules[i as usize].map_or(u32::MAX, |r| r.0);
                     out.extend_from_slice(&rule.to_le_bytes());
-                    let ahead = UpcomingKeys::of(p, i as usize + 1);
+                    let ahead = UpcomingKeys::from_position(p, i as usize + 1);
                     ahead.tell(self.of_shape(item.shape, n.phase, ahead.is_open()), out);
                 }
             }

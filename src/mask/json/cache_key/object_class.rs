@@ -36,7 +36,7 @@ impl KeyEncoder<'_> {
     }
 
     fn rule_number(&self, rule: RuleId) -> u32 {
-        self.views.rules.of(self.program, self.tables.suffixes.insight, rule)
+        self.views.rules.number(self.program, self.tables.suffixes.insight, rule)
     }
 
     /// Writes a name, or what is left of it, and the rule of its value if it may come.
@@ -129,7 +129,7 @@ impl KeyEncoder<'_> {
                 let seen = &arena.bits[item.seen as usize..][..p.words];
                 p.possible.iter().zip(seen).any(|(p, s)| p & !s != 0)
             }
-            false => UpcomingKeys::of(p, item.position as usize).is_any(),
+            false => UpcomingKeys::from_position(p, item.position as usize).is_any(),
         };
         out.extend_from_slice(&NAMED.to_le_bytes());
         out.push(u8::from(more) | u8::from(missing) << 1);

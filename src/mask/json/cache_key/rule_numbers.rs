@@ -21,7 +21,7 @@ pub(crate) struct RuleNumbers {
 
 impl RuleNumbers {
     /// The number of a rule, equal for rules that no suffix tells apart.
-    pub(super) fn of(&self, program: &Program, insight: SignatureScope, rule: RuleId) -> u32 {
+    pub(super) fn number(&self, program: &Program, insight: SignatureScope, rule: RuleId) -> u32 {
         let known = self.known.get_or_init(|| program.rules.iter().map(|_| AtomicU32::new(0)).collect());
         let known = &known[rule.0 as usize];
         match known.load(Ordering::Relaxed) {

@@ -14,7 +14,7 @@ use crate::json::whitespace::WhitespaceRule;
 use crate::pushdown::json::program::{ArrayProgram, ObjectProgram, Program};
 
 /// Words of a signature; what needs more has none.
-const MOST: usize = 64;
+const MOST_WORDS: usize = 64;
 /// Whitespace of more states than this is not told apart.
 const FEW_STATES: usize = 4;
 
@@ -60,7 +60,7 @@ impl<F: Fn(u32) -> [u64; 2]> Look<'_, F> {
                 out.push(self.object(&program.objects[shape as usize])?);
             }
         }
-        (out.len() <= MOST).then_some(())
+        (out.len() <= MOST_WORDS).then_some(())
     }
 
     fn array(&self, p: &ArrayProgram, brackets: u32, out: &mut RuleSignature) -> Option<()> {
@@ -73,7 +73,7 @@ impl<F: Fn(u32) -> [u64; 2]> Look<'_, F> {
 
     /// Whether an object of the shape may be empty, and whether it may have a key.
     fn object(&self, p: &ObjectProgram) -> Option<u64> {
-        let simple = p.witnesses == 0 && p.implied.is_none() && p.min <= 1;
+        let simple = p.witnesses == 0 && p.dependent_required.is_none() && p.min <= 1;
         if !simple || self.insight.keys {
             return None;
         }

@@ -14,9 +14,9 @@
 //!   come.
 //!
 //! That is all there is to know where nothing but the names decides what may follow: in any order of keys, without an
-//! upper bound on their number, with the lower one met, without implications and witnesses. `declared_order` handles
-//! objects in declared order; all other items are written in full. Unnamed keys are left out too where every key is of
-//! one class, and so is what was read of a key that can only become an unnamed one.
+//! upper bound on their number, with the lower one met, without witnesses and `dependentRequired`. `declared_order`
+//! handles objects in declared order; all other items are written in full. Unnamed keys are left out too where every
+//! key is of one class, and so is what was read of a key that can only become an unnamed one.
 //!
 //! What is in view is found on use and kept: as bits for each shape, and as a short list for each place among its
 //! names.
@@ -144,7 +144,7 @@ impl KeyEncoder<'_> {
 
     /// Whether nothing but names and their order decides how the item may go on.
     pub(crate) fn is_plain(&self, n: &Frame, p: &ObjectProgram) -> bool {
-        p.max == u64::MAX && u64::from(n.count) >= p.min && p.witnesses == 0 && p.implied.is_none()
+        p.max == u64::MAX && u64::from(n.count) >= p.min && p.witnesses == 0 && p.dependent_required.is_none()
     }
 
     /// Whether nothing was read of the open key but whole characters that stand for themselves or are decoded.

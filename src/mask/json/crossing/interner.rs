@@ -24,7 +24,7 @@ pub struct CrossingInterner(pub(crate) BoundedCache<Box<[u32]>, Weak<CrossingTok
 impl CrossingInterner {
     /// The crossing tokens that a walk found which began at `from`; `None` if there are none. `spelled` gives the bytes
     /// of a token from there on.
-    pub(crate) fn of<'a>(
+    pub(crate) fn intern<'a>(
         &self,
         found: &WalkResult,
         (walked, node): (TrieKind, u32),

@@ -49,10 +49,10 @@ pub(crate) fn tells_no_more(vocabulary: &Vocabulary, suffixes: &SuffixTrie) -> b
             ends_object |= ends_object_behind_key(end_of_document(&bytes[at + 1..]));
         }
     }
-    let all = KeyTexts::of(more.iter().map(|&(part, _)| part), std::iter::empty());
+    let all = KeyTexts::new(more.iter().map(|&(part, _)| part), std::iter::empty());
     let known = &suffixes.keys;
     let Ok(trie) = Trie::build(&mut more) else { return false };
-    let (scope, insight) = (SignatureScope::of(&trie), suffixes.insight);
+    let (scope, insight) = (SignatureScope::from_suffixes(&trie), suffixes.insight);
     all.is_among(known)
         && (known.ends_object || !ends_object)
         && scope.brackets <= insight.brackets

@@ -65,6 +65,6 @@ impl VocabTables {
         count: Option<u32>,
     ) -> Option<Arc<CrossingTokens>> {
         let found = walk(l, self.with_children(vocabulary, TrieKind::Quoted), 0, state, count, true);
-        self.crosses.of(&found, (TrieKind::Tokens, 0), |t| vocabulary.token_bytes(t).unwrap_or_default())
+        self.crosses.intern(&found, (TrieKind::Tokens, 0), |t| vocabulary.token_bytes(t).unwrap_or_default())
     }
 }

@@ -14,7 +14,7 @@ pub(crate) struct SignatureScope {
 
 impl SignatureScope {
     /// The scope of the suffixes of a vocabulary.
-    pub fn of(suffixes: &Trie) -> SignatureScope {
+    pub fn from_suffixes(suffixes: &Trie) -> SignatureScope {
         let mut found = SignatureScope::default();
         let Some(colon) = suffixes.child(0, b':') else { return found };
         let base = usize::from(suffixes.depth[colon as usize]);

@@ -58,7 +58,7 @@ pub struct KeyTexts {
 
 impl KeyTexts {
     /// The texts of `suffixes` and of `tokens`, which are all that hold a quote.
-    pub fn of<'t>(suffixes: impl Iterator<Item = &'t [u8]>, tokens: impl Iterator<Item = &'t [u8]>) -> KeyTexts {
+    pub fn new<'t>(suffixes: impl Iterator<Item = &'t [u8]>, tokens: impl Iterator<Item = &'t [u8]>) -> KeyTexts {
         let mut texts = KeyTexts::default();
         let mut found = Vec::new();
         for suffix in suffixes {

@@ -106,7 +106,7 @@ fn alike(trie: &Trie) -> FxHashMap<u32, Box<[(u32, u32)]>> {
 
 impl SuffixTrie {
     /// The suffixes of a vocabulary: one pass over its trie, and over the tokens that have some.
-    pub fn of(vocabulary: &Vocabulary) -> Result<SuffixTrie> {
+    pub fn from_vocabulary(vocabulary: &Vocabulary) -> Result<SuffixTrie> {
         let tokens = vocabulary.trie();
         let from = |id: u32, at: usize| vocabulary.token_bytes(id).and_then(|b| b.get(at..)).unwrap_or_default();
 
@@ -148,7 +148,7 @@ impl SuffixTrie {
                 }
             }
         }
-        let keys = KeyTexts::of(all.iter().map(|t| t.0), quoting.into_iter());
+        let keys = KeyTexts::new(all.iter().map(|t| t.0), quoting.into_iter());
         let trie = Trie::build(&mut all)?;
         let (blank, reach) = blanks(&trie);
         let first = (1..trie.len()).find(|&node| !blank[node]).unwrap_or(trie.len());
@@ -158,10 +158,10 @@ impl SuffixTrie {
             let crossings: Box<[CrossingToken]> =
                 tokens.iter().map(|t| CrossingToken { token: t.1, chars: 0 }).collect();
             let mut items: Vec<(&[u8], u32)> = tokens.iter().zip(0..).map(|(t, i)| (t.0, i)).collect();
-            CrossingTokens::of(&mut items, crossings, Vec::new())
+            CrossingTokens::from_suffixes(&mut items, crossings, Vec::new())
         };
         Ok(SuffixTrie {
-            insight: SignatureScope::of(&trie),
+            insight: SignatureScope::from_suffixes(&trie),
             spaces: spaces(&trie),
             alike: alike(&trie),
             trie,

@@ -28,7 +28,7 @@ pub(crate) struct Escapes {
 
 impl Escapes {
     /// The tokens from the backslash `node` on that keep to some escapes.
-    pub(super) fn of(trie: &Trie, node: u32, escapes: EscapeUse) -> Escapes {
+    pub(super) fn find(trie: &Trie, node: u32, escapes: EscapeUse) -> Escapes {
         let mut found = Escapes::default();
         found.add(trie, (node, b'\\'), escapes, EscapeState::Plain, &mut KeyPath::new());
         found
@@ -73,12 +73,12 @@ pub(crate) struct AllEscapes(RwLock<SeededMap<(EscapeUse, TrieKind, u32), Arc<Es
 
 impl AllEscapes {
     /// The tokens from the backslash `node` of a trie on. No more are kept than the trie has backslashes.
-    pub(super) fn of(&self, trie: &Trie, escapes: EscapeUse, walked: TrieKind, node: u32) -> Arc<Escapes> {
+    pub(super) fn get(&self, trie: &Trie, escapes: EscapeUse, walked: TrieKind, node: u32) -> Arc<Escapes> {
         let key = (escapes, walked, node);
         if let Some(known) = self.0.read().unwrap_or_else(|p| p.into_inner()).get(&key) {
             return known.clone();
         }
-        let made = Arc::new(Escapes::of(trie, node, escapes));
+        let made = Arc::new(Escapes::find(trie, node, escapes));
         self.0.write().unwrap_or_else(|p| p.into_inner()).entry(key).or_insert(made).clone()
     }
 }

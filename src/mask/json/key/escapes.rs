@@ -26,8 +26,8 @@ impl MaskBuilder<'_> {
         }
         let trie = self.trie(over);
         let table = match over {
-            WalkOver::Whole(walked) => self.tables.escapes.of(trie, escapes, walked, child),
-            WalkOver::Suffix { .. } => Arc::new(Escapes::of(trie, child, escapes)),
+            WalkOver::Whole(walked) => self.tables.escapes.get(trie, escapes, walked, child),
+            WalkOver::Suffix { .. } => Arc::new(Escapes::find(trie, child, escapes)),
         };
         let inside = table.inside.iter().map(|e| e.1);
         let any = inside.chain(table.complete.iter().map(|c| 1 << c.1)).fold(0, |all, some| all | some);

@@ -7,7 +7,7 @@ fn plain_subtrees_are_whole_characters_without_marks() {
         &[b"", b"a", b"ab", b"ac\"", b"b", b"bcd", "\u{e4}x".as_bytes(), b"\xc3", b"\xa4", b"\xa4z", b"c", b"c\xe2"];
     let options = VocabularyOptions { eos_token_ids: vec![0], ..VocabularyOptions::default() };
     let vocabulary = Vocabulary::new(texts, options).unwrap();
-    let marked = StructuralTokens::of(&vocabulary);
+    let marked = StructuralTokens::from_vocabulary(&vocabulary);
     let trie = vocabulary.trie();
     let node = |text: &[u8]| text.iter().fold(0, |n, &b| trie.child(n, b).unwrap());
     for (text, plain) in [

@@ -38,7 +38,7 @@ fn met(bytes: &[u8]) -> CharGroups {
 #[test]
 fn the_tokens_over_a_set_hold_nothing_else() {
     let v = vocabulary();
-    let holders = CharPostings::of(&v);
+    let holders = CharPostings::from_vocabulary(&v);
     let any: Arc<[u32]> = std::iter::repeat_n(u32::MAX, v.words()).collect();
     for set in sets() {
         let row = holders.over(&any, set, true);
@@ -52,7 +52,7 @@ fn the_tokens_over_a_set_hold_nothing_else() {
 #[test]
 fn blocks_hold_what_their_groups_do() {
     let v = vocabulary();
-    let holders = CharPostings::of(&v);
+    let holders = CharPostings::from_vocabulary(&v);
     let row = |held: &TokenSet| {
         let mut row = vec![0; v.words()];
         held.or_into(&mut row);
@@ -73,7 +73,7 @@ fn blocks_hold_what_their_groups_do() {
 #[test]
 fn what_stands_behind_a_few_characters_is_kept() {
     let v = vocabulary();
-    let holders = CharPostings::of(&v);
+    let holders = CharPostings::from_vocabulary(&v);
     let trie = v.trie();
     let follow = |bytes: &[u8], before: &[u8]| PostingFollow {
         bytes: bytes.to_vec(),
@@ -109,7 +109,7 @@ fn what_stands_behind_a_few_characters_is_kept() {
 #[test]
 fn no_exit_is_missing() {
     let v = vocabulary();
-    let holders = CharPostings::of(&v);
+    let holders = CharPostings::from_vocabulary(&v);
     let trie = v.trie();
     for set in sets() {
         for left in [ALL & !set, group_of(b'.') & !set, (LINE_ENDS | group_of(0xE4)) & !set] {
@@ -131,7 +131,7 @@ fn no_exit_is_missing() {
 #[test]
 fn paths_are_those_of_the_tokens() {
     let v = vocabulary();
-    let holders = CharPostings::of(&v);
+    let holders = CharPostings::from_vocabulary(&v);
     let trie = v.trie();
     let mut longest = 0;
     for node in 1..trie.len() as u32 {

@@ -45,7 +45,7 @@ impl VocabTables {
         let mut inner = found.inner.clone();
         inner.sort_unstable_by_key(|t| (t.1, t.0));
         let whole = |t| vocabulary.token_bytes(t).unwrap_or_default();
-        let cross = self.crosses.of(&found, (TrieKind::Tokens, 0), whole);
+        let cross = self.crosses.intern(&found, (TrieKind::Tokens, 0), whole);
         let template = found.finish(self.words, cross);
         let mut row = vec![0u32; self.words];
         let mut next = 0;

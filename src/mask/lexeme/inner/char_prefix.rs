@@ -22,7 +22,7 @@ pub(super) struct CharPrefixes {
 
 impl CharPrefixes {
     /// Knows one state.
-    pub fn of(state: LocalState, free: Slice) -> Self {
+    pub fn new(state: LocalState, free: Slice) -> Self {
         let mut at = vec![None; state as usize + 1];
         at[state as usize] = Some(free);
         CharPrefixes { at, behind: SeededMap::default() }

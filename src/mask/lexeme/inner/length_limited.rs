@@ -87,7 +87,7 @@ impl VocabTables {
         fits: impl Fn(u32) -> bool,
     ) -> Option<TokenSet> {
         /// Tokens that are asked about at most.
-        const MOST: u32 = 1_024;
+        const MOST_TOKENS: u32 = 1_024;
         let rooms = self.rooms(vocabulary, kind);
         let none = TokenSet::Sparse(Box::default());
         // `None` where all are as short.
@@ -100,7 +100,7 @@ impl VocabTables {
         }
         let mut unsure = words.to_vec();
         take_out(&mut unsure, sure);
-        if !has_at_most(&unsure, MOST) {
+        if !has_at_most(&unsure, MOST_TOKENS) {
             return None;
         }
         for ((word, unsure), at) in words.iter_mut().zip(unsure).zip(0u32..) {

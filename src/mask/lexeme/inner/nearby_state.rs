@@ -3,7 +3,7 @@
 //! Both states are walked side by side, and only tokens in which they differ are touched.
 
 use crate::expr::INF;
-use crate::lexeme::{CLOSED, DEAD, Lexeme, LexemeKind, StateId};
+use crate::lexeme::{CLOSED, DEAD_STATE, Lexeme, LexemeKind, StateId};
 use crate::mask::lexeme::inner::trie_walk::InnerWalk;
 use crate::mask::lexeme::lexeme_mask::TokenSet;
 use crate::mask::lexeme::masked_lexeme::MaskedLexeme;
@@ -31,7 +31,8 @@ pub(crate) fn nearly_known(
     }
     // With more than half of the tokens back to itself no other state is near to the base in turn, so the row that is
     // made here makes no other: a chain of such states would take the stack.
-    let is_itself = |base: StateId| heaviest(tables, l, base, DEAD).is_some_and(|(to, n, of)| to == base && n * 2 > of);
+    let is_itself =
+        |base: StateId| heaviest(tables, l, base, DEAD_STATE).is_some_and(|(to, n, of)| to == base && n * 2 > of);
     let goes_on = |base: StateId| {
         let free = l.free(l.state(base));
         let lets_most = free.len == INF && free.groups.count_ones() >= MOST_GROUPS;

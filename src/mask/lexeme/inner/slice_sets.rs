@@ -30,7 +30,7 @@ pub(crate) struct SliceExitPoint {
 }
 
 impl SliceSet {
-    pub(super) fn of(trie: &Trie, subtrees: &SubtreeSummaries, top: u32, groups: CharGroups) -> SliceSet {
+    pub(super) fn new(trie: &Trie, subtrees: &SubtreeSummaries, top: u32, groups: CharGroups) -> SliceSet {
         let base = trie.depth[top as usize];
         let mut ranges = TokenRanges::default();
         let mut places = vec![PartialChar::default(); 2];
@@ -87,10 +87,10 @@ pub struct SliceSets(pub(crate) BoundedCache<(u32, CharGroups), Arc<SliceSet>, C
 
 impl SliceSets {
     /// What `groups` make of the trie below `top`, where it is the start of a character.
-    pub(super) fn of(&self, trie: &Trie, subtrees: &SubtreeSummaries, top: u32, groups: CharGroups) -> Arc<SliceSet> {
+    pub(super) fn get(&self, trie: &Trie, subtrees: &SubtreeSummaries, top: u32, groups: CharGroups) -> Arc<SliceSet> {
         let key = (top, groups);
         self.0.get(&key).unwrap_or_else(|| {
-            let made = Arc::new(SliceSet::of(trie, subtrees, top, groups));
+            let made = Arc::new(SliceSet::new(trie, subtrees, top, groups));
             self.0.keep(key, made.clone(), made.memory_bytes());
             made
         })
@@ -119,10 +119,10 @@ pub(crate) struct LongToken {
 
 impl ByLength {
     /// The tokens of a vocabulary; few have more than `short` bytes.
-    pub fn of(vocabulary: &Vocabulary, short: u32) -> Self {
+    pub fn from_vocabulary(vocabulary: &Vocabulary, short: u32) -> Self {
         /// Rows at most.
-        const MOST: u32 = 24;
-        let rows = short.min(MOST);
+        const MOST_ROWS: u32 = 24;
+        let rows = short.min(MOST_ROWS);
         let mut rows = vec![vec![0u32; vocabulary.words()].into_boxed_slice(); rows as usize];
         let (mut long, mut bytes): (Vec<(u32, u32)>, Vec<LongToken>) = Default::default();
         for &t in vocabulary.trie().subtree_tokens(0) {

@@ -83,7 +83,7 @@ pub(super) fn by_set(
     {
         return Some(TokenSet::Dense(row));
     }
-    let set = || tables.slice_sets.of(trie, &tables.subtrees, 0, free.groups);
+    let set = || tables.slice_sets.get(trie, &tables.subtrees, 0, free.groups);
     let set = if few.is_none() { Some(set()) } else { None };
     if !late.is_empty() {
         let few = few.get_or_insert_default();
@@ -96,7 +96,7 @@ pub(super) fn by_set(
     let mut steps = WalkCache::new(l);
     let first = steps.local(state);
     // What leads back is known of this state only here.
-    let mut known = CharPrefixes::of(first, free);
+    let mut known = CharPrefixes::new(first, free);
     let held = (l.memory_bytes(), 0);
     if !(set.is_none_or(|set| walk.exits(&mut steps, &mut known, &set, first, &mut ranges, held))
         && few.is_none_or(|few| walk.few_exits(&mut steps, &mut known, (vocabulary, &few), first, &mut ranges)))
@@ -127,8 +127,8 @@ pub(super) fn by_set(
 /// by what may stand before them; perhaps some more. `None` where finding them takes too long.
 fn goes_on(l: &Lexeme, state: StateId, free: Slice) -> Option<Vec<PostingFollow>> {
     /// Characters, states side by side between these, and steps.
-    const MOST: (u32, usize, usize) = (40, 32, 4_000);
-    if free.len > MOST.0 {
+    const MOST_LOOKED: (u32, usize, usize) = (40, 32, 4_000);
+    if free.len > MOST_LOOKED.0 {
         return None;
     }
     let missing = |b: u8| match b {
@@ -172,12 +172,12 @@ fn goes_on(l: &Lexeme, state: StateId, free: Slice) -> Option<Vec<PostingFollow>
             begin.iter().for_each(|&b| step(*s, b, missing(b), &mut open));
         }
         let mut at = 0;
-        while let Some(&(s, left)) = open.get(at).filter(|_| steps <= MOST.2) {
+        while let Some(&(s, left)) = open.get(at).filter(|_| steps <= MOST_LOOKED.2) {
             steps += inside.len();
             inside.iter().for_each(|&b| step(s, b, left - 1, &mut open));
             at += 1;
         }
-        if next.len() > MOST.1 || steps > MOST.2 {
+        if next.len() > MOST_LOOKED.1 || steps > MOST_LOOKED.2 {
             return None;
         }
         front = next;
@@ -210,10 +210,10 @@ impl InnerWalk<'_> {
         /// Subtrees of fewer nodes are walked.
         const BIG: u32 = 128;
         /// Leaps within each other, which take the stack.
-        const MOST: u32 = 8;
+        const MOST_LEAPS: u32 = 8;
         /// What is free for less than the longest tokens of a subtree may be so for those over the set, if it is long.
         const LONG: u32 = 32;
-        if self.count.is_some() || nested >= MOST || self.trie.end[node as usize] - node < BIG {
+        if self.count.is_some() || nested >= MOST_LEAPS || self.trie.end[node as usize] - node < BIG {
             return false;
         }
         let known = self.free_in(steps, passing, to);
@@ -221,7 +221,7 @@ impl InnerWalk<'_> {
         if known.groups.count_ones() < FEW_GROUPS || known.len < height.min(LONG) {
             return false;
         }
-        let set = self.tables.slice_sets.of(self.trie, &self.tables.subtrees, node, known.groups);
+        let set = self.tables.slice_sets.get(self.trie, &self.tables.subtrees, node, known.groups);
         if known.len < set.height {
             return false;
         }

@@ -23,7 +23,7 @@ fn masks_inside_characters_are_those_of_steps() {
     tokens.push(b"</s>".to_vec());
     let options = VocabularyOptions { eos_token_ids: vec![eos], ..Default::default() };
     let vocabulary = Vocabulary::new(tokens, options).unwrap();
-    let tables = VocabTables::of(&vocabulary).unwrap();
+    let tables = VocabTables::for_vocabulary(&vocabulary).unwrap();
     let options = RegexOptions { dialect: Dialect::Python, flags: String::new() };
     let mut inside = 0;
     for pattern in [r"(a|ab)*\d+", r"\w+", "[^a]*", "(日|本)+1", r"(?!.*--)[^b]+", r".*७.*"] {

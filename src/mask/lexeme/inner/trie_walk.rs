@@ -150,7 +150,7 @@ impl InnerWalk<'_> {
     /// between them than a walk from nothing would meet.
     pub(super) fn differs(&self, state: StateId, base: StateId, row: &mut [u32]) -> bool {
         /// Nodes that are met at most.
-        const MOST: u32 = 8_000;
+        const MOST_NODES: u32 = 8_000;
         let trie = self.trie;
         // All that lies behind a walk of the vocabulary's own trie.
         let children = self.covers.then_some(&self.tables.children);
@@ -163,7 +163,7 @@ impl InnerWalk<'_> {
         };
         let end = trie.len() as u32;
         let mut i = 1;
-        for _ in 0..MOST {
+        for _ in 0..MOST_NODES {
             if i >= end {
                 return true;
             }

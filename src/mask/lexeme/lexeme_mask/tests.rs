@@ -35,7 +35,7 @@ fn trie() -> (Vec<String>, Trie) {
 #[test]
 fn lists_are_walked_as_their_states_are() {
     let (_, trie) = trie();
-    let children = Children::of(&trie);
+    let children = Children::from_trie(&trie);
     let reach = TokenReach { digits: 8, word: 8, any: 8 };
     let mut met = 0;
     for texts in LISTS {
@@ -74,7 +74,7 @@ fn lists_are_walked_as_their_states_are() {
 #[test]
 fn what_is_no_list_is_left_to_its_states() {
     let (_, trie) = trie();
-    let children = Children::of(&trie);
+    let children = Children::from_trie(&trie);
     let reach = TokenReach { digits: 8, word: 8, any: 8 };
     let mut exprs = Exprs::new(1 << 16);
     for (expr, kind) in [

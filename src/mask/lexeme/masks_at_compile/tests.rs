@@ -68,7 +68,7 @@ fn what_is_looked_at_and_made_is_bounded() {
     let v = vocabulary();
     let index = pattern("(.*[a-m].{40}|[n-z]{1,30}[0-9]{1,30})x", &v);
     let l = lexeme(&index);
-    let tables = VocabTables::of(&v).expect("tables");
+    let tables = VocabTables::for_vocabulary(&v).expect("tables");
     let mut left = super::MOST_STEPS;
     let met = look_around(&tables, &l.lexeme, PATTERN.states, &mut left).expect("nobody stops it");
     assert_eq!(met.len(), PATTERN.states);
@@ -126,7 +126,7 @@ fn a_stop_is_an_error_and_leaves_nothing_behind() {
     let index = pattern("name_[a-z0-9.]+-[x-z]+", &v);
     let l = lexeme(&index);
     let fresh = l.over(Arc::new(l.lexeme.copied()));
-    let tables = VocabTables::of(&v).expect("tables");
+    let tables = VocabTables::for_vocabulary(&v).expect("tables");
     let stopped = watched(stop, || make(&tables, &v, &fresh, &PATTERN));
     assert_eq!(stopped.expect_err("stopped").kind(), ErrorKind::Cancelled);
     assert!(make(&tables, &v, &fresh, &PATTERN).expect("nobody stops it") > 0);

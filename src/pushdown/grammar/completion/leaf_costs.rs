@@ -39,7 +39,7 @@ fn document_text(program: &Program, costs: &MinCosts, arena: &mut Arena, top: Fr
     let mut frames = JsonMachine { program, arena };
     let bytes = match frames.is_accepting(top) {
         true => Some(Vec::new()),
-        false => Completer::complete_until(&mut frames, costs, top, &mut KeyWatch::of(NONE), |_, _, _| false),
+        false => Completer::complete_until(&mut frames, costs, top, &mut KeyWatch::new(NONE), |_, _, _| false),
     };
     let mut at = top;
     let mut text = bytes.map(|bytes| (bytes.len(), bytes));
@@ -63,7 +63,7 @@ fn document_text(program: &Program, costs: &MinCosts, arena: &mut Arena, top: Fr
 
 impl LeafCosts {
     /// The costs of a grammar.
-    pub fn of(
+    pub fn compute(
         productions: &Productions,
         scanner: &Scanner,
         token_sets: &[Box<[u32]>],
@@ -84,7 +84,7 @@ impl LeafCosts {
         let documents: Box<[DocumentCosts]> = documents
             .iter()
             .map(|program| {
-                let costs = MinCosts::of(program);
+                let costs = MinCosts::compute(program);
                 let mut arena = Arena::default();
                 let start = JsonMachine { program, arena: &mut arena }.start();
                 let text = document_text(program, &costs, &mut arena, start).map(Arc::from);
@@ -107,7 +107,7 @@ impl LeafCosts {
                 (None, None) => length(&terminals[symbol as usize]),
             }
         };
-        LeafCosts { symbols: SymbolCosts::of(productions, leaf), terminals, documents }
+        LeafCosts { symbols: SymbolCosts::compute(productions, leaf), terminals, documents }
     }
 
     /// The shortest text of a terminal.
@@ -136,7 +136,7 @@ impl LeafCosts {
     ) -> Option<u64> {
         let known = &self.documents[document as usize];
         let count = |text: &[u8]| u32::try_from(text.len()).unwrap_or(UNBOUNDED);
-        let bounds = known.bounds.get_or_init(|| CompletionBounds::of(program, &known.costs, opens, count));
+        let bounds = known.bounds.get_or_init(|| CompletionBounds::compute(program, &known.costs, opens, count));
         let frames = JsonMachine { program, arena };
         let top = frames.arena.nodes[frame as usize];
         let mut bound = bounds.of_top(&frames, &top);

@@ -35,7 +35,7 @@ enum Ends {
 impl LargestCosts {
     /// The bounds of a grammar in which anything may follow that its rules put next. `going_on` are sets of bytes that
     /// must not come behind a terminal; from wherever it has come it can be ended so that each of them holds.
-    pub fn of<'s>(
+    pub fn compute<'s>(
         productions: &Productions,
         scanner: &Scanner,
         going_on: impl Fn(u32) -> &'s [ByteBits],
@@ -58,7 +58,7 @@ impl LargestCosts {
         token_sets: &[Box<[u32]>],
         ignored: &[u32],
     ) -> LargestCosts {
-        let texts = SeparatedTexts::of(scanner, follow, ignored);
+        let texts = SeparatedTexts::find(scanner, follow, ignored);
         let terminal = |symbol: Symbol| match symbol < productions.terminals {
             true => texts.text(symbol).map_or(NO_COST, |text| text.len() as u64),
             false => NO_COST,
@@ -86,7 +86,7 @@ impl LargestCosts {
 
 /// The costs of symbols, by those of terminals.
 fn symbol_costs(productions: &Productions, token_sets: &[Box<[u32]>], terminal: impl Fn(Symbol) -> u64) -> SymbolCosts {
-    SymbolCosts::of(productions, |symbol: Symbol| {
+    SymbolCosts::compute(productions, |symbol: Symbol| {
         if productions.nullable[symbol as usize] {
             return 0;
         }

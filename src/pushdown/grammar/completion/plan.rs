@@ -72,7 +72,7 @@ impl GrammarProgram {
     pub fn leaf_costs(&self) -> &LeafCosts {
         let make = || {
             let (productions, scanner) = (&self.productions, &self.scanner);
-            LeafCosts::of(productions, scanner, &self.token_sets, &self.documents, self.indenter.as_ref())
+            LeafCosts::compute(productions, scanner, &self.token_sets, &self.documents, self.indenter.as_ref())
         };
         // They are kept for all, so whoever asks first has them made to the end.
         self.prospects.costs.get_or_init(|| unmetered(make))
@@ -94,7 +94,7 @@ impl GrammarProgram {
                 self.scanner.lexer() == Lexer::Dynamic && self.succession.is_free && !self.scanner.any_looks_ahead();
             let going_on = |terminal: u32| self.succession.bytes_that_go_on(terminal);
             Some(match is_free {
-                true => LargestCosts::of(productions, scanner, going_on, sets, ignored),
+                true => LargestCosts::compute(productions, scanner, going_on, sets, ignored),
                 false => LargestCosts::separated(productions, scanner, &self.follow, sets, ignored),
             })
         };

@@ -50,7 +50,7 @@ struct End {
 
 impl SeparatedTexts {
     /// The texts of a grammar's terminals.
-    pub fn of(scanner: &Scanner, follow: &Follow, ignored: &[u32]) -> SeparatedTexts {
+    pub fn find(scanner: &Scanner, follow: &Follow, ignored: &[u32]) -> SeparatedTexts {
         /// Separators that are used.
         const MOST_SEPARATORS: usize = 4;
         let mut this = SeparatedTexts {

@@ -18,7 +18,7 @@ pub struct SymbolCosts {
 
 impl SymbolCosts {
     /// The costs of all symbols, where `leaf` is that of a terminal, a set of special tokens or a document.
-    pub fn of(productions: &Productions, leaf: impl Fn(Symbol) -> u64) -> SymbolCosts {
+    pub fn compute(productions: &Productions, leaf: impl Fn(Symbol) -> u64) -> SymbolCosts {
         let first = productions.first_rule;
         let mut costs = vec![NO_COST; productions.symbols()];
         let mut best = vec![u32::MAX; productions.symbols() - first as usize];

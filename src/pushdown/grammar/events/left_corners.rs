@@ -70,7 +70,7 @@ impl Corners {
         &self.leads[first..first + len]
     }
 
-    fn of(productions: &Productions, kernel: &[Item]) -> Corners {
+    fn from_kernel(productions: &Productions, kernel: &[Item]) -> Corners {
         let mut leads: Vec<Lead> = Vec::new();
         let mut ends: Vec<(u32, u32)> = Vec::new();
         for (number, item) in (0u32..).zip(kernel) {
@@ -183,7 +183,7 @@ impl EventTables {
         if let Some(known) = self.corners.get(LrAutomaton::number(state)) {
             return known;
         }
-        let made = Corners::of(&program.productions, &program.lr.state(state).kernel);
+        let made = Corners::from_kernel(&program.productions, &program.lr.state(state).kernel);
         {
             let _writer = self.writer.lock().unwrap_or_else(|p| p.into_inner());
             self.corners.set(LrAutomaton::number(state), made);

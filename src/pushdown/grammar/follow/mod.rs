@@ -91,7 +91,7 @@ fn follows(productions: &Productions, nullable: &[bool], firsts: &SparseSets) ->
         for (at, &part) in production.parts.iter().enumerate() {
             let mut to_end = true;
             for &next in &production.parts[at + 1..] {
-                firsts.of(next as usize).for_each(|s| {
+                firsts.numbers(next as usize).for_each(|s| {
                     follows.insert(part as usize, s);
                 });
                 if !nullable[next as usize] {
@@ -124,7 +124,7 @@ fn bytes_behind(
             return any;
         }
         let mut out = [false; 256];
-        for symbol in follows.of(t as usize) {
+        for symbol in follows.numbers(t as usize) {
             match productions.document(symbol) {
                 Some(document) => join(&mut out, &documents[document as usize]),
                 None if symbol < terminals => join(&mut out, &first[symbol as usize]),
@@ -144,10 +144,10 @@ fn is_alone(productions: &Productions, firsts: &SparseSets, nullable: &[bool], t
     let ends_alone = |parts: &[Symbol], of: Symbol, alone: &[bool]| {
         let mut any = false;
         for &part in parts {
-            if firsts.of(part as usize).any(|s| s != terminal) {
+            if firsts.numbers(part as usize).any(|s| s != terminal) {
                 return false;
             }
-            any |= firsts.of(part as usize).next().is_some();
+            any |= firsts.numbers(part as usize).next().is_some();
             if !nullable[part as usize] {
                 return any;
             }
@@ -172,7 +172,7 @@ fn is_alone(productions: &Productions, firsts: &SparseSets, nullable: &[bool], t
 impl Follow {
     /// FIRST and FOLLOW of all symbols, down to bytes. Where terminals compete for a text, those that may begin at one
     /// place are told with more care.
-    pub fn of(
+    pub fn compute(
         productions: &Productions,
         lexemes: &[Option<Arc<Lexeme>>],
         ignored: &[u32],
@@ -203,12 +203,12 @@ impl Follow {
         };
         let behind_each = (0..terminals).map(&mut behind).collect();
         let documents_behind = |t: u32| {
-            let symbols = follows.of(t as usize).filter_map(|s| productions.document(s));
+            let symbols = follows.numbers(t as usize).filter_map(|s| productions.document(s));
             symbols.map(|document| documents[document as usize]).collect()
         };
         // What may come at one place may come behind one symbol, or first of all.
         let mut behind_any = vec![false; terminals as usize];
-        let behind_some = (0..below).flat_map(|s| follows.of(s)).filter(|&s| s < terminals);
+        let behind_some = (0..below).flat_map(|s| follows.numbers(s)).filter(|&s| s < terminals);
         behind_some.for_each(|s| behind_any[s as usize] = true);
         let told_apart = competes.then(|| shared_places(productions, &nullable, &silent, ignored)).flatten();
         let places = match told_apart {

@@ -81,7 +81,7 @@ impl NumberSets {
 
     /// The numbers of a set, ascending.
     #[cfg(test)]
-    pub fn of(&self, set: usize) -> impl Iterator<Item = u32> + '_ {
+    pub fn numbers(&self, set: usize) -> impl Iterator<Item = u32> + '_ {
         ones(self.row(set)).map(|number| number as u32)
     }
 }

@@ -26,7 +26,7 @@ struct Graph {
 
 impl Graph {
     /// `None` where positions or symbols are too many. `nullable` symbols may have no text; `silent` ones never do.
-    fn of(productions: &Productions, nullable: &[bool], silent: &[Symbol]) -> Option<Graph> {
+    fn build(productions: &Productions, nullable: &[bool], silent: &[Symbol]) -> Option<Graph> {
         let is_position = |s: Symbol| s < productions.first_rule && !silent.contains(&s);
         let mut symbols = Vec::new();
         // For each alternative the positions of its parts.
@@ -110,7 +110,7 @@ pub fn shared_places(
     silent: &[Symbol],
     ignored: &[u32],
 ) -> Option<Vec<Box<[u64]>>> {
-    let Graph { symbols, mut next } = Graph::of(productions, nullable, silent)?;
+    let Graph { symbols, mut next } = Graph::build(productions, nullable, silent)?;
     let mut class: Vec<u32> = (0..symbols.len() as u32).collect();
     let root = |class: &mut Vec<u32>, mut at: u32| {
         while class[at as usize] != at {

@@ -148,7 +148,7 @@ impl SparseSets {
     }
 
     /// The numbers of a set, ascending.
-    pub fn of(&self, set: usize) -> impl Iterator<Item = u32> + '_ {
+    pub fn numbers(&self, set: usize) -> impl Iterator<Item = u32> + '_ {
         self.sets[set].iter()
     }
 }
@@ -179,9 +179,9 @@ mod tests {
             sparse.add_until_closed(&mut pairs.clone());
             bits.add_until_closed(&mut pairs);
             for set in 0..count {
-                assert!(sparse.of(set).eq(bits.of(set)));
+                assert!(sparse.numbers(set).eq(bits.numbers(set)));
                 assert_eq!(*sparse.set(set), NumberSet::of_bits(bits.row(set)));
-                assert!((0..size as u32).all(|n| sparse.set(set).has(n) == bits.of(set).any(|known| known == n)));
+                assert!((0..size as u32).all(|n| sparse.set(set).has(n) == bits.numbers(set).any(|known| known == n)));
             }
         }
     }

@@ -17,11 +17,11 @@ pub struct EndsAhead {
 
 impl EndsAhead {
     /// `None` if the states that are reached are too many.
-    pub fn of(scanner: &Scanner, state: ScanStateId) -> Option<Self> {
+    pub fn find(scanner: &Scanner, state: ScanStateId) -> Option<Self> {
         /// States of the scanner that are looked at.
-        const MOST: usize = 2_000;
+        const MOST_STATES: usize = 2_000;
         let step = |state: ScanStateId, byte: u8| Some(scanner.next(state, byte)).filter(|&to| to != REFUSED);
-        let states = ReachableStates::of(state, scanner.bytes_of_classes(), MOST, step)?;
+        let states = ReachableStates::explore(state, scanner.bytes_of_classes(), MOST_STATES, step)?;
         let mut all = Vec::new();
         let mut number = |end: &(u32, ObligationsId)| match all.iter().position(|known| known == end) {
             Some(at) => at as u32,

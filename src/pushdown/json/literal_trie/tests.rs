@@ -5,7 +5,7 @@ use super::*;
 use crate::expr::analysis::saturate_counts::TokenReach;
 use crate::expr::{Exprs, INF};
 use crate::json::whitespace::WhitespaceRule;
-use crate::lexeme::{CLOSED, DEAD, Lexeme};
+use crate::lexeme::{CLOSED, DEAD_STATE, Lexeme};
 use crate::limits::Limits;
 use crate::pushdown::json::program::RuleProgram;
 
@@ -60,7 +60,7 @@ const RULES: &[&[&str]] = &[
 fn a_set_is_its_lexemes_side_by_side() {
     for kind in [TEXT, LexemeKind::text(EscapeUse::Writers), LexemeKind::text(EscapeUse::Needed)] {
         let (program, rules) = program(RULES, kind);
-        let (number, set) = program.constants.of(&program, &rules).expect("lists of texts");
+        let (number, set) = program.constants.find_or_build(&program, &rules).expect("lists of texts");
         assert!(set.others.is_empty() && set.escapes == kind.escapes());
         let open: Vec<u32> = program.lexemes.iter().map(|l| l.next(l.start(), b'"')).collect();
         let mut seen = std::collections::HashSet::new();
@@ -72,7 +72,8 @@ fn a_set_is_its_lexemes_side_by_side() {
             }
             places += 1;
             for byte in 0..=255u8 {
-                let step = |(l, &state): (&Arc<Lexeme>, &u32)| if state <= CLOSED { DEAD } else { l.next(state, byte) };
+                let step =
+                    |(l, &state): (&Arc<Lexeme>, &u32)| if state <= CLOSED { DEAD_STATE } else { l.next(state, byte) };
                 let next: Vec<u32> = program.lexemes.iter().zip(&states).map(step).collect();
                 let closed: Vec<u32> = (0..).zip(&next).filter(|(_, to)| **to == CLOSED).map(|(tag, _)| tag).collect();
                 let alive = next.iter().any(|&to| to > CLOSED);
@@ -91,7 +92,7 @@ fn a_set_is_its_lexemes_side_by_side() {
             EscapeUse::Needed => assert_eq!(places, 51),
             _ => assert!(places > 60, "{places}"),
         }
-        assert_eq!(program.constants.of(&program, &rules).map(|known| known.0), Some(number));
+        assert_eq!(program.constants.find_or_build(&program, &rules).map(|known| known.0), Some(number));
     }
 }
 
@@ -101,20 +102,20 @@ fn what_is_no_list_stays_a_lexeme() {
     let any = p.any_text.clone();
     p.lexemes.push(any);
     p.rules[1].lexemes = smallvec::smallvec![3, 1];
-    let set = LiteralTrie::of(&p, &rules).expect("three lists");
+    let set = LiteralTrie::build(&p, &rules).expect("three lists");
     assert_eq!((&*set.others, set.texts.subtree_tokens(0)), (&[(1, 3)][..], &[0, 1, 2][..]));
     // One list alone is a lexeme, and so is everything where elements must differ.
-    assert!(LiteralTrie::of(&p, &rules[..1]).is_none());
+    assert!(LiteralTrie::build(&p, &rules[..1]).is_none());
     p.rules[2].lexemes = smallvec::smallvec![3];
-    assert!(LiteralTrie::of(&p, &rules[1..]).is_none());
+    assert!(LiteralTrie::build(&p, &rules[1..]).is_none());
     p.has_unique = true;
-    assert!(p.constants.of(&p, &rules).is_none());
+    assert!(p.constants.find_or_build(&p, &rules).is_none());
 }
 
 #[test]
 fn the_ends_of_a_place() {
     let (program, rules) = program(RULES, TEXT);
-    let set = LiteralTrie::of(&program, &rules).expect("lists of texts");
+    let set = LiteralTrie::build(&program, &rules).expect("lists of texts");
     let at = set.texts.find(0, b"tool").expect("a beginning");
     let ends = set.ends(at);
     let expected = [(&b""[..], &[0][..]), (b"_1", &[1]), (b"_12", &[1, 2])];

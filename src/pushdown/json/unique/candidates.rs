@@ -36,7 +36,7 @@ impl Candidates {
 
     /// The elements that agreed behind the last one of `traces`, which go from the last byte that was read to the
     /// first, in the array of which `last` is the last element.
-    pub fn of(&self, traces: impl Iterator<Item = u32>, last: u32) -> Option<&[u32]> {
+    pub fn find(&self, traces: impl Iterator<Item = u32>, last: u32) -> Option<&[u32]> {
         let mut places = self.places.latest().filter(|p| p.1.last == last).peekable();
         for trace in traces {
             while places.next_if(|p| p.0 > trace).is_some() {}

@@ -126,7 +126,7 @@ impl Program {
         };
         let mut optional: Vec<u64> = Vec::new();
         // Of members that ask for others none is counted.
-        for i in names.filter(free).filter(|_| p.implied.is_none()) {
+        for i in names.filter(free).filter(|_| p.dependent_required.is_none()) {
             optional.push(value(i, of));
             if optional.last() == Some(&u64::MAX) && taken < p.max {
                 return u64::MAX;
@@ -260,8 +260,8 @@ impl JsonMachine<'_> {
                 let mut seen: SmallVec<[u64; 4]> = at.seen.into();
                 let mut need: SmallVec<[u64; 4]> = at.need.into();
                 seen[word] |= bit;
-                if let Some(implied) = &p.implied {
-                    need.iter_mut().zip(&implied[i as usize]).for_each(|(n, m)| *n |= m);
+                if let Some(dependent_required) = &p.dependent_required {
+                    need.iter_mut().zip(&dependent_required[i as usize]).for_each(|(n, m)| *n |= m);
                 }
                 let after = CardinalityQuery {
                     count: at.count + 1,

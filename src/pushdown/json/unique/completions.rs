@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use crate::expr::analysis::branching::ENOUGH;
 use crate::json::canonical::canonical;
-use crate::lexeme::{CLOSED, DEAD, Lexeme, LexemeKind};
+use crate::lexeme::{CLOSED, DEAD_STATE, Lexeme, LexemeKind};
 use crate::pushdown::json::program::Program;
 pub use crate::pushdown::json::unique::memo::Completion;
 use crate::pushdown::json::unique::memo::{CompletionCounts, CompletionList, CompletionTexts, remembered};
@@ -244,7 +244,7 @@ pub(crate) fn onward(l: &Lexeme, state: u32, count: u32, begun: bool) -> Vec<(u8
     let mut out = Vec::new();
     for (first, last) in l.byte_runs() {
         let to = l.next_from(state, source, first);
-        if to == DEAD {
+        if to == DEAD_STATE {
             continue;
         }
         for b in first..=last {

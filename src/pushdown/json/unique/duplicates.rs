@@ -11,7 +11,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::json::string_escape::EscapeState;
-use crate::lexeme::{CLOSED, DEAD, LexemeKind};
+use crate::lexeme::{CLOSED, DEAD_STATE, LexemeKind};
 use crate::pushdown::json::arena::Arena;
 use crate::pushdown::json::frame::{Frame, FrameId, FrameKind, Phase, ScalarItem};
 use crate::pushdown::json::machine::JsonMachine;
@@ -213,7 +213,8 @@ impl JsonMachine<'_> {
                     let accepts = |l: u32| {
                         let l = &self.program.lexemes[l as usize];
                         let quoted = &value[1..];
-                        quoted.iter().fold(l.start(), |s, &b| if s > CLOSED { l.next(s, b) } else { DEAD }) == CLOSED
+                        quoted.iter().fold(l.start(), |s, &b| if s > CLOSED { l.next(s, b) } else { DEAD_STATE })
+                            == CLOSED
                     };
                     known.lexeme = known.lexeme.filter(|l| accepts(*l));
                     let text: Box<[u8]> = string(rest).0.into();
@@ -259,9 +260,9 @@ impl Arena {
     /// The elements of an array of unique elements that may agree with an open one, of which the bytes from just after
     /// `array.key` to `trace` were read, ascending.
     fn candidates(&self, array: &Frame, trace: u32) -> Vec<u32> {
-        match self.unique.candidates.of(self.back_to(array.key, trace), array.seen) {
+        match self.unique.candidates.find(self.back_to(array.key, trace), array.seen) {
             Some(known) => known.to_vec(),
-            None => self.unique.elements.of(array.seen),
+            None => self.unique.elements.up_to(array.seen),
         }
     }
 }

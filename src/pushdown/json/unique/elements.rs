@@ -94,7 +94,7 @@ impl ArrayElements {
     }
 
     /// The numbers of an array's elements, from `last` back to the first.
-    pub fn of(&self, last: u32) -> Vec<u32> {
+    pub fn up_to(&self, last: u32) -> Vec<u32> {
         let first = Some(last).filter(|n| self.get(*n).is_some());
         std::iter::successors(first, |n| self.get(*n).map(|e| e.before).filter(|n| self.get(*n).is_some())).collect()
     }

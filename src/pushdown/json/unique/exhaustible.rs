@@ -103,7 +103,7 @@ impl JsonMachine<'_> {
                 let rule = p.rules[*k].filter(|_| bit(&p.possible, *k) && !bit(seen, *k));
                 rule.is_some_and(|r| self.program.variety(r) == u64::MAX)
             };
-            let free = self.program.any_order && p.max == u64::MAX && p.implied.is_none();
+            let free = self.program.any_order && p.max == u64::MAX && p.dependent_required.is_none();
             let others = p.max == u64::MAX && p.others.iter().any(|c| c.keys.is_none());
             let enough = others || (free && (0..p.rules.len()).filter(endless).nth(1).is_some());
             raise(&mut counts, i.tag, if enough { u64::MAX } else { 1 });

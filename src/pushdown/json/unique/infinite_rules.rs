@@ -56,7 +56,7 @@ impl ObjectProgram {
         let is_needed = self.required[property / 64] >> (property % 64) & 1 == 1;
         let needed: u64 = self.required.iter().map(|w| u64::from(w.count_ones())).sum();
         let members = needed + u64::from(!is_needed);
-        self.implied.is_none() && self.witnesses == 0 && (self.min..=self.max).contains(&members)
+        self.dependent_required.is_none() && self.witnesses == 0 && (self.min..=self.max).contains(&members)
     }
 }
 

@@ -114,7 +114,7 @@ fn decided(cx: &mut LoweringContext<'_, '_>, base: &Lits, deciding: Vec<Deciding
                 cx.limits.max_alternatives as u64,
                 n,
             )
-            .of("max_alternatives"));
+            .set_by("max_alternatives"));
         }
     }
     Ok(partial)

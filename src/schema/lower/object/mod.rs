@@ -82,7 +82,7 @@ pub(super) struct ObjectFacts {
     present: u64,
     pub values: Vec<(Name, Lit)>,
     pub names: Vec<Lit>,
-    pub implications: Vec<(Name, Name)>,
+    pub dependent_required: Vec<(Name, Name)>,
     pub min: u64,
     pub max: Option<u64>,
     pub exists: Vec<Exists>,
@@ -168,7 +168,7 @@ impl StructuredKind for Objects {
             alive &= facts.set_presence(r, true);
         }
         for (k, needs) in &o.dependent_required {
-            facts.implications.extend(needs.iter().filter(|n| *n != k).map(|&n| (*k, n)));
+            facts.dependent_required.extend(needs.iter().filter(|n| *n != k).map(|&n| (*k, n)));
         }
         facts.names.extend(o.names.map(Lit::yes));
         alive &= facts.at_least(o.min) && o.max.is_none_or(|m| facts.at_most(m));

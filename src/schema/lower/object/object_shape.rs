@@ -81,7 +81,7 @@ pub(crate) fn object_shapes(
                 cx.limits.max_alternatives as u64,
                 n,
             )
-            .of("max_alternatives"));
+            .set_by("max_alternatives"));
         }
         others.push(e);
         work.push((facts, others));
@@ -139,7 +139,7 @@ fn all_names(cx: &mut LoweringContext<'_, '_>, facts: &ObjectFacts, others: &[Ex
     out.extend(facts.presence.iter().map(|p| p.0));
     out.extend(facts.values.iter().map(|v| v.0));
     out.extend_from_slice(&facts.listed);
-    out.extend(facts.implications.iter().flat_map(|&(a, b)| [a, b]));
+    out.extend(facts.dependent_required.iter().flat_map(|&(a, b)| [a, b]));
     if out.len() > 16 {
         cx.keep_once(&mut out);
     } else {
@@ -187,13 +187,13 @@ fn build(
         others: Vec::new(),
         min: facts.min,
         max: facts.max,
-        implications: Vec::new(),
+        dependent_required: Vec::new(),
         witnesses: 0,
     };
-    if !facts.implications.is_empty() {
+    if !facts.dependent_required.is_empty() {
         let index: rustc_hash::FxHashMap<Name, u32> = names.iter().enumerate().map(|(i, &n)| (n, i as u32)).collect();
-        let pairs = facts.implications.iter().filter_map(|(a, b)| Some((*index.get(a)?, *index.get(b)?)));
-        shape.implications = pairs.collect();
+        let pairs = facts.dependent_required.iter().filter_map(|(a, b)| Some((*index.get(a)?, *index.get(b)?)));
+        shape.dependent_required = pairs.collect();
     }
     if !settle_implications(&mut shape) {
         return Ok(());
@@ -203,7 +203,7 @@ fn build(
         // A key that is required has no room.
         if others.is_empty() && !shape.properties.iter().any(|p| p.required) {
             shape.properties.clear();
-            shape.implications.clear();
+            shape.dependent_required.clear();
             found = Some(shape);
         }
     } else {
@@ -232,10 +232,10 @@ pub(crate) fn drop_forbidden(s: &mut ObjectShape) {
         }
     }
     s.properties = kept;
-    for (a, b) in &mut s.implications {
+    for (a, b) in &mut s.dependent_required {
         (*a, *b) = (to[*a as usize], to[*b as usize]);
     }
-    s.implications.retain(|p| p.0 != u32::MAX && p.1 != u32::MAX);
+    s.dependent_required.retain(|p| p.0 != u32::MAX && p.1 != u32::MAX);
 }
 
 fn classes(

@@ -268,7 +268,7 @@ impl LoweringContext<'_, '_> {
                 Scalar::Word(w) => s.words.push(*w),
             }
         }
-        s.numbers = NumberAssertions::of(NumberSet::of_values(numbers));
+        s.numbers = NumberAssertions::from_set(NumberSet::of_values(numbers));
         s.words.sort_unstable();
         s.words.dedup();
         Ok(s)
@@ -314,7 +314,7 @@ impl LoweringContext<'_, '_> {
                 self.limits.max_alternatives as u64,
                 out.sets.len() as u64,
             )
-            .of("max_alternatives"));
+            .set_by("max_alternatives"));
         }
         Ok(out)
     }

@@ -53,7 +53,7 @@ impl NumberAssertions {
         matches!(self, NumberAssertions::None)
     }
 
-    pub fn of(set: NumberSet) -> Self {
+    pub fn from_set(set: NumberSet) -> Self {
         if set.is_empty() {
             NumberAssertions::None
         } else if set.is_all() {
@@ -121,7 +121,7 @@ impl LoweringContext<'_, '_> {
         });
         let live = made.map_err(|e| self.place(e, id, bounds.first().copied().unwrap_or("type")))?;
         let pieces = if live { vec![piece] } else { Vec::new() };
-        Ok(NumberAssertions::of(NumberSet { points: Vec::new(), pieces }))
+        Ok(NumberAssertions::from_set(NumberSet { points: Vec::new(), pieces }))
     }
 
     /// The expression of a set of numbers.
@@ -196,7 +196,9 @@ impl LoweringContext<'_, '_> {
             (NumberAssertions::None, _) | (_, NumberAssertions::None) => Ok(NumberAssertions::None),
             (NumberAssertions::All, n) | (n, NumberAssertions::All) => Ok(n.clone()),
             (NumberAssertions::Some(p), NumberAssertions::Some(q)) if Rc::ptr_eq(p, q) => Ok(a.clone()),
-            (NumberAssertions::Some(p), NumberAssertions::Some(q)) => Ok(NumberAssertions::of(self.meet_sets(p, q)?)),
+            (NumberAssertions::Some(p), NumberAssertions::Some(q)) => {
+                Ok(NumberAssertions::from_set(self.meet_sets(p, q)?))
+            }
         }
     }
 
@@ -230,7 +232,7 @@ impl LoweringContext<'_, '_> {
                 let mut out = NumberSet::clone(p);
                 out.push_points(&q.points);
                 q.pieces.iter().for_each(|piece| push_piece(&mut out.pieces, piece.clone()));
-                Ok(NumberAssertions::of(out))
+                Ok(NumberAssertions::from_set(out))
             }
         }
     }
@@ -241,8 +243,11 @@ impl LoweringContext<'_, '_> {
             NumberAssertions::All => return Ok(NumberAssertions::None),
             NumberAssertions::Some(set) => set,
         };
-        let mut out =
-            if set.points.is_empty() { NumberAssertions::All } else { NumberAssertions::of(set.without_points()) };
+        let mut out = if set.points.is_empty() {
+            NumberAssertions::All
+        } else {
+            NumberAssertions::from_set(set.without_points())
+        };
         for p in &set.pieces {
             let mut refused = NumberSet::default();
             for part in complement(p) {
@@ -250,7 +255,7 @@ impl LoweringContext<'_, '_> {
                     push_piece(&mut refused.pieces, part);
                 }
             }
-            out = self.both(&out, &NumberAssertions::of(refused))?;
+            out = self.both(&out, &NumberAssertions::from_set(refused))?;
         }
         Ok(out)
     }

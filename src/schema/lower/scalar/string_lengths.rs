@@ -25,7 +25,7 @@ pub(crate) fn has_length(x: &mut Exprs, text: ExprId, min: u32, max: u32, limit:
     }
     // Where structure does not tell, the layers do.
     if !x.is_boolean(text)
-        && let Some(known) = TextLengths::of(x, text).meet(min, max)
+        && let Some(known) = TextLengths::measure(x, text).meet(min, max)
     {
         return Ok(known);
     }
@@ -80,7 +80,7 @@ impl Layer {
             *looked += 1;
             if *looked > limit {
                 let e = Error::limit("states explored for a length", limit as u64, *looked as u64);
-                return Err(e.of("max_explored_states"));
+                return Err(e.set_by("max_explored_states"));
             }
             if counts && x.nullable(self.states[i]) {
                 return Ok(true);
@@ -112,7 +112,7 @@ impl TextLengths {
     const UNKNOWN: TextLengths = TextLengths { fewest: INF, most: 0 };
     const NONE: TextLengths = TextLengths { fewest: 0, most: 0 };
 
-    fn of(x: &Exprs, e: ExprId) -> TextLengths {
+    fn measure(x: &Exprs, e: ExprId) -> TextLengths {
         let mut known: FxHashMap<ExprId, TextLengths> = FxHashMap::default();
         // Children come before their parents, so nesting takes no stack.
         for n in x.reachable(e) {

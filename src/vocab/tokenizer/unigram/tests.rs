@@ -5,7 +5,7 @@ use super::*;
 type Pieces = FxHashMap<Box<[u8]>, (u32, u32)>;
 
 fn pieces(scores: &[(&str, f32)]) -> (Unigram, Pieces) {
-    let unigram = Unigram::of(scores.iter().map(|(text, score)| (text.len(), *score))).expect("numbers");
+    let unigram = Unigram::from_pieces(scores.iter().map(|(text, score)| (text.len(), *score))).expect("numbers");
     let by_bytes = (0..).zip(scores).map(|(id, (text, score))| (text.as_bytes().into(), (id, score.to_bits())));
     (unigram, by_bytes.collect())
 }
@@ -26,5 +26,5 @@ fn the_largest_sum_counts_if_it_leads_by_enough() {
     assert_eq!(unigram.spell("aaaa", &all), Some(vec![1, 1]));
     let (unigram, all) = pieces(&[("a", -1.0), ("b", -1.0), ("ab", -1.9995)]);
     assert_eq!(unigram.spell("ab", &all), None, "the lead is less than sums may err");
-    assert!(Unigram::of([(1, f32::NAN)].into_iter()).is_none());
+    assert!(Unigram::from_pieces([(1, f32::NAN)].into_iter()).is_none());
 }

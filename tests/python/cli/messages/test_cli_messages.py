@@ -1,4 +1,4 @@
-"""What the command line says of mistakes in sources and arguments: what, where, and a way on."""
+"""What the command line says of mistakes in sources and arguments: what, where, and a remedy."""
 
 import json
 import re
@@ -32,7 +32,7 @@ def test_what_was_meant(folder):
     assert machine(folder, "chek", code=2)["error"]["remedy"] == "did you mean check?"
 
 
-def test_places_and_ways_on(folder):
+def test_places_and_remedies(folder):
     for source, words in (
         ("pattern:a(b", ["line 1, column 2", "\n    a(b\n     ^\n"]),
         ("pattern:/^a$/i", ["leave out the slashes", "--flags i"]),

@@ -178,7 +178,7 @@ def test_a_store_behind_a_url_with_one_slash_is_no_folder_of_that_name(tmp_path)
     assert "try: did you mean s3://bucket/x?" in said and not (tmp_path / "s3:").exists()
 
 
-def test_a_tokenizer_that_is_no_json_has_a_way_on(tmp_path):
+def test_a_tokenizer_that_is_no_json_has_a_remedy(tmp_path):
     (tmp_path / "wrong.json").write_text("{'a': 1}")
     assert (
         "try: the tokenizer.json"

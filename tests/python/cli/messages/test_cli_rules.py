@@ -164,7 +164,7 @@ def test_quiet(shelf):
     assert run(shelf, "vocab", "bytes", "-o", "a.ilk", "-q").stdout == ""
     assert run(shelf, "vocab", "bytes", "-o", "a.ilk", "-q", "--token", "3").stdout != ""
     assert run(shelf, "trace", "order.json", "good.json", "-o", "-", "-q").stdout.startswith("<!doctype html>")
-    # An error is no remark.
+    # An error is no note.
     assert "absent.json" in run(shelf, "inspect", "absent.json", "-q", code=4).stderr
 
 

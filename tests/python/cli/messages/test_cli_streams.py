@@ -298,7 +298,7 @@ def test_streams_that_are_closed_or_full(folder, command, code, said):
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
-def test_a_remark_that_cannot_be_said_changes_nothing(folder):
+def test_a_note_that_cannot_be_said_changes_nothing(folder):
     line = f"{shlex.join(COMMAND)} sample pattern:a --wild --most 0 --json 2> /dev/full"
     done = subprocess.run(["bash", "-c", line], cwd=folder, capture_output=True, text=True, timeout=60)
     assert (done.returncode, json.loads(done.stdout)["not_confirmed"]) == (1, 1)

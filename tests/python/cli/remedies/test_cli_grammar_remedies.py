@@ -1,4 +1,4 @@
-"""Every error about the text of a grammar has a way on, as a line of its own or in the message."""
+"""Every error about the text of a grammar has a remedy, as a line of its own or in the message."""
 
 import pytest
 from command_line import machine
@@ -83,7 +83,7 @@ SAYS_IT = ("; write ", "; put ", "; name it", "; give ", "did you mean")
     ("ending", "grammar"),
     [("lark", text) for text in LARK] + [(ending, text) for ending in ("gbnf", "ebnf") for text in BACKUS],
 )
-def test_a_wrong_grammar_has_a_way_on(tmp_path, ending, grammar):
+def test_a_wrong_grammar_has_a_remedy(tmp_path, ending, grammar):
     (tmp_path / f"g.{ending}").write_text(grammar)
     error = machine(tmp_path, "inspect", f"g.{ending}", code=3)["error"]
     assert error.get("remedy") or any(words in error["message"] for words in SAYS_IT), error

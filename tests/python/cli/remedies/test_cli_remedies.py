@@ -1,4 +1,4 @@
-"""What the command line offers as a way on leads on, and nothing is offered where nothing is known."""
+"""The remedies of the command line help, and nothing is offered where nothing is known."""
 
 import json
 import re
@@ -296,7 +296,7 @@ def test_no_shell_is_blamed_where_the_characters_are_right(tmp_path):
         (r"\q", "leave out the backslash"),
     ],
 )
-def test_a_pattern_that_cannot_be_read_has_a_way_on(tmp_path, pattern, remedy):
+def test_a_pattern_that_cannot_be_read_has_a_remedy(tmp_path, pattern, remedy):
     error = machine(tmp_path, "inspect", f"pattern:{pattern}", code=3)["error"]
     assert error["type"] == "PatternError" and error["remedy"].startswith(remedy), error
 
@@ -313,7 +313,7 @@ def test_a_pattern_that_cannot_be_read_has_a_way_on(tmp_path, pattern, remedy):
         ("(?i)a", None),
     ],
 )
-def test_a_pattern_of_the_other_dialect_has_a_way_on(tmp_path, pattern, remedy):
+def test_a_pattern_of_the_other_dialect_has_a_remedy(tmp_path, pattern, remedy):
     source = (f"pattern:{pattern}|[b-a]", "--dialect", "ecma")
     error = machine(tmp_path, "inspect", *source, code=3)["error"]
     found = error.get("remedy")
@@ -340,24 +340,24 @@ def messages_of_the_parsers():
 SAYS_IT = ("(?",)
 
 
-def beginnings_with_advice():
-    """How the messages begin that ``ADVICE`` of the core has a row for."""
-    table = (SOURCES / "error" / "pattern_advice.rs").read_text(encoding="utf-8")
+def beginnings_with_a_hint():
+    """How the messages begin that ``HINTS`` of the core has a row for."""
+    table = (SOURCES / "error" / "pattern_hints.rs").read_text(encoding="utf-8")
     table = table.partition("] = &[\n")[2].partition("\n];")[0]
     rows = re.findall(r"&\[(.*?)\],", table, re.DOTALL)
     return [begin for row in rows for begin in re.findall('"([^"]*)"', row)]
 
 
-def test_every_message_about_a_pattern_has_advice():
+def test_every_message_about_a_pattern_has_a_hint():
     messages = messages_of_the_parsers()
     assert len(messages) > 40 and {"missing :", "bad group name ", "invalid group", "bad escape \\"} <= set(messages)
-    begins = beginnings_with_advice()
+    begins = beginnings_with_a_hint()
     without = [message for message in messages if not message.startswith((*begins, *SAYS_IT))]
     assert not without, (
-        f"ADVICE of src/error/pattern_advice.rs says what to do, or SAYS_IT of this file that it is said: {without}"
+        f"HINTS of src/error/pattern_hints.rs says what to do, or SAYS_IT of this file that it is said: {without}"
     )
     unused = [begin for begin in begins if not any(m.startswith(begin) for m in messages)]
-    assert not unused, f"no pattern is refused with these beginnings of ADVICE: {unused}"
+    assert not unused, f"no pattern is refused with these beginnings of HINTS: {unused}"
 
 
 @pytest.mark.parametrize("source", ["pattern:a(", 'schema:{"pattern": "a("}', "grammar:start: /a(/"])

@@ -17,7 +17,7 @@ from interlock.cli.comparing.rule_inclusion.grammar import Grammar
 from interlock.cli.comparing.rule_inclusion.terminal_languages import Terminals
 from interlock.cli.sources.source_arguments import Source
 from interlock.samples.grammar_samples import example_of_grammar
-from interlock.samples.plausible import WORDS
+from interlock.string_formats.everyday_words import WORDS
 
 __all__ = ["derived_texts"]
 

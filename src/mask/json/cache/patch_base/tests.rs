@@ -5,7 +5,7 @@ use super::*;
 use crate::mask::row_patch::patch;
 use crate::util::rng::Rng;
 
-fn of(tokens: impl IntoIterator<Item = u32>) -> RowPatch {
+fn row_of(tokens: impl IntoIterator<Item = u32>) -> RowPatch {
     patch(tokens.into_iter().collect())
 }
 
@@ -26,7 +26,7 @@ fn joined(split: &SharedPatch) -> BTreeSet<u32> {
 #[test]
 fn few_tokens_are_their_own() {
     let cores = PatchBases::default();
-    let few = of((0..64).map(|i| i * 32));
+    let few = row_of((0..64).map(|i| i * 32));
     assert_eq!(cores.split(1, few.clone()), SharedPatch { core: None, own: few });
 }
 
@@ -34,19 +34,19 @@ fn few_tokens_are_their_own() {
 fn patches_that_differ_in_few_tokens_have_one_core() {
     let cores = PatchBases::default();
     let most = || (0..200).map(|i| i * 40);
-    let first = cores.split(1, of(most()));
+    let first = cores.split(1, row_of(most()));
     assert!(first.own.is_empty());
-    let second = cores.split(1, of(most().chain([3, 7, 9_000])));
+    let second = cores.split(1, row_of(most().chain([3, 7, 9_000])));
     assert!(Arc::ptr_eq(second.core.as_ref().unwrap(), first.core.as_ref().unwrap()));
     assert_eq!(tokens_of(&second.own), BTreeSet::from([3, 7, 9_000]));
     // What lacks some of it has a smaller base, which later ones share.
-    let third = cores.split(1, of(most().skip(5)));
-    let fourth = cores.split(1, of(most()));
+    let third = cores.split(1, row_of(most().skip(5)));
+    let fourth = cores.split(1, row_of(most()));
     assert!(third.own.is_empty());
     assert!(Arc::ptr_eq(third.core.as_ref().unwrap(), fourth.core.as_ref().unwrap()));
     assert_eq!(joined(&fourth), most().collect());
     // Other crossing tokens have bases of their own.
-    let other = cores.split(2, of(most()));
+    let other = cores.split(2, row_of(most()));
     assert!(!Arc::ptr_eq(other.core.as_ref().unwrap(), fourth.core.as_ref().unwrap()));
 }
 
@@ -63,7 +63,7 @@ fn a_split_patch_is_the_patch() {
             // Nearly all of a few families.
             family => (0..12_000).step_by(20 + 3 * family).filter(|_| random.below(500) != 0).collect(),
         };
-        let made = cores.split(random.below(3) as u64, of(tokens.iter().copied()));
+        let made = cores.split(random.below(3) as u64, row_of(tokens.iter().copied()));
         assert_eq!(joined(&made), tokens);
         split += made.core.is_some() as u32;
         shared += (made.core.is_some() && !made.own.is_empty()) as u32;
@@ -75,7 +75,7 @@ fn a_split_patch_is_the_patch() {
 fn cores_are_bounded() {
     let cores = PatchBases::default();
     for cross in 0..2_000 {
-        cores.split(cross, of((0..200).map(|i| i * 40 + cross as u32)));
+        cores.split(cross, row_of((0..200).map(|i| i * 40 + cross as u32)));
     }
     let found = cores.0.lock().unwrap();
     let held: usize = found.of.values().flatten().map(|core| size_of_val(&**core)).sum();

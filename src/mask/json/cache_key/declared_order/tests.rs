@@ -9,7 +9,7 @@ fn program(names: usize, required: u64) -> ObjectProgram {
         words: 2,
         required: smallvec::smallvec![required, required],
         possible: smallvec::smallvec![u64::MAX >> 1, u64::MAX],
-        implied: None,
+        dependent_required: None,
         others: Vec::new(),
         min: 0,
         max: u64::MAX,
@@ -27,7 +27,7 @@ fn what_comes_next_ends_with_the_first_name_that_is_needed() {
         for position in 0..=130 {
             let needed = |i: usize| i < 128 && required >> (i % 64) & 1 == 1;
             let first = (position..128).find(|&i| needed(i));
-            let ahead = UpcomingKeys::of(&p, position);
+            let ahead = UpcomingKeys::from_position(&p, position);
             // Name 63 is not possible.
             let expected: Vec<usize> = (position..128).filter(|&i| i != 63 && i <= first.unwrap_or(128)).collect();
             assert_eq!(
@@ -45,7 +45,7 @@ fn only_names_in_view_are_told() {
     let p = program(128, 0);
     let told = |position, view: [u64; 2]| {
         let mut out = Vec::new();
-        UpcomingKeys::of(&p, position).tell(&view, &mut out);
+        UpcomingKeys::from_position(&p, position).tell(&view, &mut out);
         out
     };
     assert_eq!(told(3, [0, 0]), told(90, [0, 0]));

@@ -17,7 +17,7 @@ fn index(v: &Arc<Vocabulary>, schema: &str) -> Index {
 fn mask_behind(v: &Arc<Vocabulary>, index: &Index, text: &str) -> (bool, Vec<u32>) {
     let mut guide = index.guide(&GuideOptions::default()).unwrap();
     text.bytes().for_each(|b| assert!(guide.try_advance(u32::from(b)), "{text}"));
-    let tables = VocabTables::of(v).unwrap();
+    let tables = VocabTables::for_vocabulary(v).unwrap();
     let before = tables.stats().mask_hits;
     let mut row = vec![0; v.words()];
     guide.fill_mask(&mut row);

@@ -10,7 +10,7 @@ fn vocabulary(more: &[&str]) -> Arc<Vocabulary> {
 }
 
 fn insight(more: &[&str]) -> SignatureScope {
-    VocabTables::of(&vocabulary(more)).unwrap().suffixes.insight
+    VocabTables::for_vocabulary(&vocabulary(more)).unwrap().suffixes.insight
 }
 
 #[test]
@@ -24,7 +24,7 @@ fn how_far_suffixes_go_is_read_off_the_vocabulary() {
 
 /// How many rules of members were told apart, each schema over its own index.
 fn told_apart(v: &Arc<Vocabulary>, members: &[&str]) -> usize {
-    let tables = VocabTables::of(v).unwrap();
+    let tables = VocabTables::for_vocabulary(v).unwrap();
     let mut row = vec![0; v.words()];
     for (member, property_order) in members.iter().zip([PropertyOrder::Any, PropertyOrder::Schema].into_iter().cycle())
     {

@@ -27,7 +27,7 @@ fn sets_are_named_once() {
     let tokens = ["\"", "\",", "\"}", "t\"", "t\",", "ant", "a", "n", "t", "\\", "u", "</s>"];
     let options = VocabularyOptions { eos_token_ids: vec![11], ..Default::default() };
     let vocabulary = Vocabulary::new(tokens, options).unwrap();
-    let tables = VocabTables::of(&vocabulary).unwrap();
+    let tables = VocabTables::for_vocabulary(&vocabulary).unwrap();
     let name = |text: &str, read: &str| crossing(&tables, &vocabulary, text, read).map(|c| c.id);
     let first = crossing(&tables, &vocabulary, "ant", "\"ant");
     let id = first.as_ref().map(|c| c.id);

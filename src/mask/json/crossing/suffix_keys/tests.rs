@@ -2,7 +2,7 @@ use super::*;
 use crate::util::seeded_hash::SeededSet;
 
 fn texts(suffixes: &[&str], tokens: &[&str]) -> KeyTexts {
-    KeyTexts::of(suffixes.iter().map(|t| t.as_bytes()), tokens.iter().map(|t| t.as_bytes()))
+    KeyTexts::new(suffixes.iter().map(|t| t.as_bytes()), tokens.iter().map(|t| t.as_bytes()))
 }
 
 #[test]

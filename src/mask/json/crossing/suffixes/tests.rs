@@ -54,7 +54,7 @@ fn the_suffixes_of_a_vocabulary_are_those_of_its_tokens() {
     let tokens: [&[u8]; 9] = [b"a", b"\"", b"x\",", b"1}", b" },\n", b"\"};", b"\":[", b"  ", b"\"]);"];
     let options = VocabularyOptions { eos_token_ids: vec![0], ..Default::default() };
     let v = Vocabulary::new(tokens, options).unwrap();
-    let suffixes = SuffixTrie::of(&v).unwrap();
+    let suffixes = SuffixTrie::from_vocabulary(&v).unwrap();
     let all: Vec<String> = (0..suffixes.trie.len() as u32)
         .filter(|&n| !suffixes.trie.tokens(n).is_empty())
         .map(|n| String::from_utf8(suffixes.spelled(n)).unwrap())

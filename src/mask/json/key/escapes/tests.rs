@@ -7,7 +7,7 @@ type Texts<T> = Vec<(String, T)>;
 /// The tokens behind a backslash at the start and what they may become, and what is complete.
 fn escapes(more: &[&str], kept: EscapeUse) -> (Texts<Ascii>, Texts<u8>) {
     let v = ended(bytes_and(more));
-    let found = Escapes::of(v.trie(), v.trie().child(0, b'\\').unwrap(), kept);
+    let found = Escapes::find(v.trie(), v.trie().child(0, b'\\').unwrap(), kept);
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
     let inside = found.inside.iter().map(|e| (text(v.token_bytes(e.0).unwrap()), e.1)).collect();
     (inside, found.complete.iter().map(|c| (text(&c.2), c.1)).collect())

@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::*;
 use crate::index::{Index, IndexEngine};
-use crate::lexeme::DEAD;
+use crate::lexeme::DEAD_STATE;
 use crate::limits::Limits;
 use crate::regex::{Dialect, RegexOptions};
 use crate::vocab::sample::{bytes_and, ended};
@@ -22,7 +22,7 @@ fn characters_that_begin_alike_lead_to_one_state_if_all_do() {
         for c in ('\u{80}'..=char::MAX).filter(|c| !('\u{20000}'..='\u{f0000}').contains(c)) {
             let mut bytes = [0; 4];
             let bytes = c.encode_utf8(&mut bytes).as_bytes();
-            let to = bytes.iter().fold(l.start(), |s, &b| if s > CLOSED { l.next(s, b) } else { DEAD });
+            let to = bytes.iter().fold(l.start(), |s, &b| if s > CLOSED { l.next(s, b) } else { DEAD_STATE });
             led.entry(bytes[0]).or_default().insert(to);
         }
         for (lead, to) in led {

@@ -90,7 +90,7 @@ fn ways(
 #[test]
 fn masks_near_a_bound_are_those_of_steps() {
     let vocabulary = vocabulary();
-    let tables = VocabTables::of(&vocabulary).unwrap();
+    let tables = VocabTables::for_vocabulary(&vocabulary).unwrap();
     let patterns = [
         ("[0-9a-f]", 0, 12),
         ("[a-z]", 3, 20),

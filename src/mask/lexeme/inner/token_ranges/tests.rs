@@ -7,7 +7,7 @@ fn ranges_that_hold_nearly_all_that_begin_alike_add_the_same() {
     let texts: Vec<String> = (0..1_000u32).map(|i| format!("{}{i}", if i % 10 < 8 { " " } else { "x" })).collect();
     let mut items: Vec<(&[u8], u32)> = texts.iter().map(|t| t.as_bytes()).zip((0..1_000).rev()).collect();
     let trie = Trie::build(&mut items).unwrap();
-    let subtrees = SubtreeSummaries::of(&trie);
+    let subtrees = SubtreeSummaries::from_trie(&trie);
     let most = subtrees.most().unwrap();
     assert_eq!(most.places, 0..800);
     let any: Vec<u32> = (0..32u32).map(|i| !(i << 7)).collect();

@@ -75,7 +75,7 @@ fn texts_are_counted_as_they_are_listed() {
         };
         // In an escape, a text may be listed in two spellings.
         for begun in ["\\", "\\u", "\\u0", "\\u00", "\\u006", "\\u00e", "\\ud8", "\\ud83d\\u", "\\u65e"] {
-            let state = begun.bytes().fold(inside, |s, b| if s > CLOSED { l.next(s, b) } else { DEAD });
+            let state = begun.bytes().fold(inside, |s, b| if s > CLOSED { l.next(s, b) } else { DEAD_STATE });
             if state <= CLOSED || !l.live_at(l.state(state), 1) {
                 continue;
             }

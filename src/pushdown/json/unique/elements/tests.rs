@@ -80,7 +80,7 @@ fn beginnings_are_counted_as_by_looking_at_all() {
                     let ends = |rest: &[u8]| rest.first() == Some(&b'a');
                     let goes_on: GoesOn<'_> = random.chance(30).then_some(&ends);
                     let all: Vec<Box<[u8]>> =
-                        elements.of(last).iter().filter_map(|e| elements.get(*e)).map(|e| e.value.clone()).collect();
+                        elements.up_to(last).iter().filter_map(|e| elements.get(*e)).map(|e| e.value.clone()).collect();
                     let counts = |v: &[u8]| {
                         let rest = v.strip_prefix(&*begin);
                         rest.is_some_and(|rest| goes_on.is_none_or(|f| f(rest))) && accepts(lexeme, v)

@@ -31,7 +31,7 @@ fn object(rules: &[u32], required: u64, lens: (u64, u64)) -> ObjectProgram {
         words: 1,
         required: smallvec![required],
         possible: smallvec![(1 << rules.len()) - 1],
-        implied: None,
+        dependent_required: None,
         others: Vec::new(),
         min: lens.0,
         max: lens.1,
@@ -111,9 +111,9 @@ fn a_member_must_be_possible_beside_what_is_needed() {
     // No room beside the other one, or a third member is asked for.
     assert!(!of(object(&[0, 1], 0b10, (0, 1))));
     assert!(!of(object(&[0, 1], 0b10, (3, u64::MAX))));
-    let mut implied = object(&[0, 1], 0, (0, u64::MAX));
-    implied.implied = Some(vec![vec![0b10], vec![0]]);
-    assert!(!of(implied));
+    let mut dependent_required = object(&[0, 1], 0, (0, u64::MAX));
+    dependent_required.dependent_required = Some(vec![vec![0b10], vec![0]]);
+    assert!(!of(dependent_required));
 }
 
 #[test]

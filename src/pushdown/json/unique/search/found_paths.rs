@@ -11,7 +11,7 @@ use crate::pushdown::json::frame::KeyByte;
 use crate::util::rollback_log::RollbackLog;
 
 /// Ways that are remembered, the latest ones.
-const MOST: usize = 64;
+const MOST_PATHS: usize = 64;
 
 /// A way on from one place.
 #[derive(Clone)]
@@ -46,7 +46,7 @@ impl FoundPaths {
 
     pub(super) fn push(&mut self, witness: FoundPath) {
         if self.list.last().is_none_or(|at| at <= witness.trace) {
-            self.list.push(witness.trace, witness, MOST);
+            self.list.push(witness.trace, witness, MOST_PATHS);
         }
     }
 

@@ -161,12 +161,14 @@ impl JsonMachine<'_> {
     /// How many of `all` may come behind the one at `at`, at most: names that ask for one which was passed over do not.
     fn num_behind(&self, p: &ObjectProgram, item: &ObjectItem, all: &[Candidate], at: usize) -> u64 {
         let behind = &all[at + 1..];
-        let Some(implied) = p.implied.as_ref().filter(|_| self.program.any_order) else { return behind.len() as u64 };
+        let Some(dependent_required) = p.dependent_required.as_ref().filter(|_| self.program.any_order) else {
+            return behind.len() as u64;
+        };
         let mut there = self.arena.bits[item.seen as usize..item.seen as usize + p.words].to_vec();
         for k in all[at..].iter().filter_map(|c| c.name) {
             there[k / 64] |= 1 << (k % 64);
         }
-        let comes = |k: usize| implied[k].iter().zip(&there).all(|(asked, there)| asked & !there == 0);
+        let comes = |k: usize| dependent_required[k].iter().zip(&there).all(|(asked, there)| asked & !there == 0);
         behind.iter().filter(|c| c.name.is_none_or(comes)).count() as u64
     }
 

@@ -214,7 +214,7 @@ impl JsonMachine<'_> {
                         .arena
                         .unique
                         .elements
-                        .of(n.seen)
+                        .up_to(n.seen)
                         .into_iter()
                         .filter_map(|e| self.arena.unique.elements.get(e));
                     elements += of.map(|e| e.value.len() as u64).sum::<u64>();

@@ -2,8 +2,8 @@
 
 /// What to do about a source that is beyond the limit `field` of [`Limits`](crate::Limits), at its compile or at its
 /// masks; `None` of limits that only questions about a language meet.
-pub(super) fn of(field: &str) -> Option<&'static str> {
-    let advice = match field {
+pub(super) fn for_field(field: &str) -> Option<&'static str> {
+    let remedy = match field {
         "max_source_bytes" => "make it shorter",
         "max_depth" => "nest it less deeply",
         "max_expr_nodes" => "make it smaller: fewer alternatives, and smaller numbers in repetitions such as {1,1000}",
@@ -25,7 +25,7 @@ pub(super) fn of(field: &str) -> Option<&'static str> {
         "max_algebra_steps" => "simplify the schema: fewer of anyOf, oneOf, allOf and not that hold together",
         _ => return None,
     };
-    Some(advice)
+    Some(remedy)
 }
 
 /// Whether a mask can raise the error of `field`, long after the compile: who reads it may have forgotten the source.
@@ -40,22 +40,22 @@ mod tests {
 
     #[test]
     fn a_client_reads_what_to_do_in_front_of_the_place() {
-        let error = || Error::limit("steps", 3, 4).of("max_rules");
-        let advice = of("max_rules").unwrap();
-        assert_eq!(error().client_message(), format!("steps exceeds its limit: 4 > 3; {advice}"));
+        let error = || Error::limit("steps", 3, 4).set_by("max_rules");
+        let remedy = for_field("max_rules").unwrap();
+        assert_eq!(error().client_message(), format!("steps exceeds its limit: 4 > 3; {remedy}"));
         let placed = error().at_pointer("/a", "");
-        assert_eq!(placed.client_message(), format!("steps exceeds its limit: 4 > 3; {advice} (at \"/a\")"));
+        assert_eq!(placed.client_message(), format!("steps exceeds its limit: 4 > 3; {remedy} (at \"/a\")"));
         let shown = error().at(SourcePlace::Byte(7)).saying("line 2, column 1: steps\n2 | a\n  | ^");
-        assert_eq!(shown.client_message(), format!("line 2, column 1: steps; {advice}\n2 | a\n  | ^"));
+        assert_eq!(shown.client_message(), format!("line 2, column 1: steps; {remedy}\n2 | a\n  | ^"));
     }
 
     #[test]
     fn an_error_of_a_mask_says_both_ways_out_to_a_program_and_one_to_a_client() {
         for field in ["max_mask_steps", "max_scanner_bytes", "max_state_bytes"] {
-            let (error, advice) = (Error::limit("steps", 3, 4).of(field), of(field).unwrap());
-            assert_eq!(error.hint(), Some(&*format!("Limits.{field} sets it; raise it, or {advice}")));
-            assert_eq!(error.client_message(), format!("steps exceeds its limit: 4 > 3; {advice}"));
+            let (error, remedy) = (Error::limit("steps", 3, 4).set_by(field), for_field(field).unwrap());
+            assert_eq!(error.hint(), Some(&*format!("Limits.{field} sets it; raise it, or {remedy}")));
+            assert_eq!(error.client_message(), format!("steps exceeds its limit: 4 > 3; {remedy}"));
         }
-        assert_eq!(Error::limit("steps", 3, 4).of("max_rules").hint(), Some("Limits.max_rules sets it"));
+        assert_eq!(Error::limit("steps", 3, 4).set_by("max_rules").hint(), Some("Limits.max_rules sets it"));
     }
 }

@@ -142,12 +142,14 @@ def definitions_alone(source: Source) -> list[IdleKeyword]:
     return [IdleKeyword("", keyword, reason)]
 
 
-def remarks(source: Source, index: interlock.Index, output: Output, whose: str = "") -> dict[str, list[dict[str, Any]]]:
+def say_notes(
+    source: Source, index: interlock.Index, output: Output, whose: str = ""
+) -> dict[str, list[dict[str, Any]]]:
     """Say beside the result what is probably a mistake in a source; ``whose`` names one of several. The unknown
     keywords and formats, and the properties that nothing satisfies, for machines.
     """
     for note in source.notes:
-        output.remark(Line(("note: ", NOTE), whose + note))
+        output.note(Line(("note: ", NOTE), whose + note))
     found = slips_of(source, index)
     is_told = source.unknown_keywords != "ignore"
     slips = found.probable if is_told else []
@@ -156,7 +158,7 @@ def remarks(source: Source, index: interlock.Index, output: Output, whose: str =
         slips = list(dict.fromkeys(replace(slip, pointer=outer.place(slip.pointer)) for slip in slips))
     never, idle = _impossible(source), _idle(source) if is_told else []
     for slip in [*map(str, slips), *(found.classes if is_told else ()), *map(str, idle), *map(str, never)]:
-        output.remark(Line(("warning: ", TRY), whose + slip))
+        output.note(Line(("warning: ", TRY), whose + slip))
     return {
         "impossible_properties": [
             {"pointer": one.pointer, "keywords": [asdict(word) for word in one.keywords]} for one in never

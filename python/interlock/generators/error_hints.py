@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from interlock._core import BudgetError, UnsupportedError
 
-__all__ = ["advice"]
+__all__ = ["error_hints"]
 
 _DOCUMENTS = "pass it in `documents`"
 _UNDER_DEFS = 'put it into the schema: under "$defs", with that URI as its "$id"'
@@ -18,7 +18,7 @@ _BACKREFERENCE = (
 
 
 @contextlib.contextmanager
-def advice(max_tokens: int | None = None) -> Iterator[None]:
+def error_hints(max_tokens: int | None = None) -> Iterator[None]:
     """Add to an error, once, what helps in a call whose budget is ``max_tokens``. The error stays the same object."""
     try:
         yield

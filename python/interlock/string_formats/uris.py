@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import random
 import re
 from urllib.parse import quote
 
-from interlock.explain.format_rules.hosts import ipv6
-from interlock.explain.format_rules.wording import may_not_stand, part
+from interlock.string_formats.everyday_words import WORDS
+from interlock.string_formats.hosts import ipv6
+from interlock.string_formats.string_format import StringFormat
+from interlock.string_formats.wording import may_not_stand, part
 
 NEVER = re.compile(r'[\0- "<>\\^`{|}\x7f]')
 """Characters of ASCII that stand nowhere in a URI or an IRI."""
@@ -148,3 +151,20 @@ def uri_template(text: str) -> str:
             if not VARIABLE.fullmatch(name):
                 return f"{part(name)} is no name of a variable"
     return ""
+
+
+def _random_uri(rng: random.Random) -> str:
+    return f"https://example.org/{rng.choice(WORDS)}"
+
+
+def _random_path(rng: random.Random) -> str:
+    return f"/{rng.choice(WORDS)}/{rng.choice(WORDS)}"
+
+
+FORMATS = {
+    "uri": StringFormat(uri, "https://example.org/a", varied=_random_uri),
+    "uri-reference": StringFormat(uri_reference, "/a/b", varied=_random_path),
+    "iri": StringFormat(iri, "https://example.org/ü", varied=_random_uri),
+    "iri-reference": StringFormat(iri_reference, "/a/ü", varied=_random_path),
+    "uri-template": StringFormat(uri_template, "/users/{id}", varied=lambda r: f"/{r.choice(WORDS)}/{{id}}"),
+}

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import calendar
+import random
 import re
 
-from interlock.explain.format_rules.wording import part
+from interlock.string_formats.string_format import StringFormat
+from interlock.string_formats.wording import part
 
 DATE = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})")
 TIME = re.compile(r"([0-9]{2}):([0-9]{2}):([0-9]{2})(?:\.[0-9]+)?(?:[Zz]|([+-])([0-9]{2}):([0-9]{2}))")
@@ -131,3 +133,25 @@ def _in_order(names: list[str], order: str) -> str:
                 f"0{between.upper()} writes that there are none"
             )
     return ""
+
+
+def _random_date(rng: random.Random) -> str:
+    return f"20{rng.randrange(20, 30)}-{rng.randrange(1, 13):02}-{rng.randrange(1, 29):02}"
+
+
+def _random_time(rng: random.Random) -> str:
+    return f"{rng.randrange(24):02}:{rng.randrange(60):02}:{rng.randrange(60):02}Z"
+
+
+FORMATS = {
+    "date": StringFormat(date, "2026-03-14", varied=_random_date, is_short=True),
+    "time": StringFormat(time, "12:30:00Z", "with an offset", varied=_random_time, is_short=True),
+    "date-time": StringFormat(
+        date_time,
+        "2026-03-14T12:30:00Z",
+        "with an offset",
+        varied=lambda r: f"{_random_date(r)}T{_random_time(r)}",
+        is_short=True,
+    ),
+    "duration": StringFormat(duration, "P3DT4H", varied=lambda r: f"P{r.randrange(1, 30)}DT{r.randrange(1, 24)}H"),
+}

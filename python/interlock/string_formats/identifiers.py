@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import random
 import re
 
 import interlock
-from interlock.explain.format_rules.wording import may_not_stand, part
+from interlock.string_formats.everyday_words import WORDS
+from interlock.string_formats.string_format import StringFormat
+from interlock.string_formats.wording import may_not_stand, part
 from interlock.util.plurals import counted
 
 HYPHENS = (8, 13, 18, 23)
@@ -59,3 +62,17 @@ def regex(text: str) -> str:
     except interlock.InterlockError:
         pass
     return ""
+
+
+def _random_uuid(rng: random.Random) -> str:
+    return "-".join(f"{rng.getrandbits(4 * digits):0{digits}x}" for digits in (8, 4, 4, 4, 12))
+
+
+FORMATS = {
+    "uuid": StringFormat(uuid, "2eb8aa08-aa98-11ea-b4aa-73b441d16380", varied=_random_uuid, is_short=True),
+    "json-pointer": StringFormat(json_pointer, "/a/0", varied=lambda r: f"/{r.choice(WORDS)}/0", holds_delimiters=True),
+    "relative-json-pointer": StringFormat(
+        relative_json_pointer, "1/a", varied=lambda r: f"1/{r.choice(WORDS)}", holds_delimiters=True
+    ),
+    "regex": StringFormat(regex, "^[a-z]+$", holds_delimiters=True),
+}

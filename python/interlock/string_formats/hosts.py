@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import random
 import re
 
-from interlock.explain.format_rules.wording import may_not_stand, part
+from interlock.string_formats.everyday_words import WORDS
+from interlock.string_formats.string_format import StringFormat
+from interlock.string_formats.wording import may_not_stand, part
 from interlock.util.plurals import counted
 
 LONGEST_NAME, LONGEST_LABEL, LONGEST_LOCAL = 253, 63, 64
@@ -171,3 +174,21 @@ def _domain(domain: str, international: bool) -> str:
         return "an address with colons has IPv6: in front"
     problem = ipv6(inside[5:]) if is_six else ipv4(inside)
     return f"in the brackets, {problem}" if problem else ""
+
+
+def _random_host(rng: random.Random) -> str:
+    return f"{rng.choice(WORDS)}.example.org"
+
+
+def _random_mailbox(rng: random.Random) -> str:
+    return f"{rng.choice(WORDS)}@example.org"
+
+
+FORMATS = {
+    "email": StringFormat(email, "ada@example.org", varied=_random_mailbox),
+    "idn-email": StringFormat(idn_email, "ada@example.org", varied=_random_mailbox),
+    "hostname": StringFormat(hostname, "www.example.org", varied=_random_host),
+    "idn-hostname": StringFormat(idn_hostname, "bücher.example", varied=_random_host),
+    "ipv4": StringFormat(ipv4, "192.0.2.1", varied=lambda r: f"192.0.2.{r.randrange(1, 255)}", is_short=True),
+    "ipv6": StringFormat(ipv6, "2001:db8::1", varied=lambda r: f"2001:db8::{r.randrange(1, 0xFFFF):x}", is_short=True),
+}

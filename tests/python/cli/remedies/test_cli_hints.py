@@ -1,4 +1,4 @@
-"""Notes and ways on where the result alone would leave a reader in the dark."""
+"""Hints and notes where the result alone would leave a reader in the dark."""
 
 import json
 import re

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from interlock.explain.format_rules.wording import part
+from interlock.string_formats.wording import part
 
 __all__ = ["left_out"]
 

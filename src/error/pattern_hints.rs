@@ -2,11 +2,11 @@
 //!
 //! The messages are those of the parsers in `regex::parse`. Nearly each would need a code of its own, as few are about
 //! the same fault, and nobody else asks for it, so they have none. A test of the command line reads the parsers and
-//! this table, and fails where one of their messages has no row: `test_every_message_about_a_pattern_has_advice`.
+//! this table, and fails where one of their messages has no row: `test_every_message_about_a_pattern_has_a_hint`.
 
 /// How messages begin, and what to do. The first row holds. `{}` is the character at fault; `{group}` and `{escape}`
 /// are what to do about groups and escapes that other engines have.
-const ADVICE: &[(&[&str], &str)] = &[
+const HINTS: &[(&[&str], &str)] = &[
     (&["missing ), unterminated comment"], "write ) where the comment ends"),
     (&["missing >, "], "write > where the name ends"),
     (&["missing ), ", "unterminated group"], r"write ) where the group ends, or \( for the character itself"),
@@ -66,10 +66,10 @@ const ADVICE: &[(&[&str], &str)] = &[
 
 /// What to do about a pattern whose error has this message; `None` where the message says it. `fault` is the character
 /// at its place, and `rest` the pattern from one character before it.
-pub(super) fn of(message: &str, fault: Option<char>, rest: &str) -> Option<String> {
+pub(super) fn for_message(message: &str, fault: Option<char>, rest: &str) -> Option<String> {
     let begins = |row: &&(&[&str], &str)| row.0.iter().any(|begin| message.starts_with(begin));
-    let (_, advice) = ADVICE.iter().find(begins)?;
-    match *advice {
+    let (_, hint) = HINTS.iter().find(begins)?;
+    match *hint {
         // The message says it.
         "{group}" if message.contains("; a group with a name is written") => None,
         "{group}" => Some(of_group(rest.split_once("(?").map_or("", |(_, behind)| behind)).to_owned()),
@@ -77,7 +77,7 @@ pub(super) fn of(message: &str, fault: Option<char>, rest: &str) -> Option<Strin
         _ => {
             // Only what is repeated wrongly is named, and that is one of these.
             let fault = fault.filter(|&c| "*+?{".contains(c)).unwrap_or('*');
-            Some(advice.replace("{}", fault.encode_utf8(&mut [0; 4])))
+            Some(hint.replace("{}", fault.encode_utf8(&mut [0; 4])))
         }
     }
 }
@@ -119,48 +119,51 @@ fn of_escape(message: &str) -> &'static str {
 mod tests {
     use crate::{Limits, RegexOptions, check_regex};
 
-    fn advice(pattern: &str) -> Option<String> {
+    fn hint_of(pattern: &str) -> Option<String> {
         let error = check_regex(pattern, &RegexOptions::default(), &Limits::default()).unwrap_err();
         error.hint().map(str::to_owned)
     }
 
     #[test]
     fn a_pattern_that_cannot_be_read_says_what_to_write() {
-        assert_eq!(advice("a{5,2}").as_deref(), Some("write the smaller number first"));
+        assert_eq!(hint_of("a{5,2}").as_deref(), Some("write the smaller number first"));
         let of_braces = r"leave out one of the two, put the first into a group, (?:...), or write \{ for { itself";
-        assert_eq!(advice("a*{2}").as_deref(), Some(of_braces));
-        assert_eq!(advice("a?b)"), Some(r"leave it out, or write \) for the character itself".to_owned()));
+        assert_eq!(hint_of("a*{2}").as_deref(), Some(of_braces));
+        assert_eq!(hint_of("a?b)"), Some(r"leave it out, or write \) for the character itself".to_owned()));
     }
 
     #[test]
     fn what_other_engines_have_is_known() {
         assert_eq!(
-            advice("(?|a|b)").as_deref(),
+            hint_of("(?|a|b)").as_deref(),
             Some("write (?:...|...): the numbers of groups make no difference here")
         );
-        assert_eq!(advice("a(?^i:b)").as_deref(), Some("write the flags without ^, as in (?i:...)"));
-        assert_eq!(advice(r"a\h").as_deref(), Some(r"write [ \t]"));
-        assert_eq!(advice(r"a\y").as_deref(), Some("leave out the backslash for the character itself"));
-        assert_eq!(advice("(?<name>a)"), None);
+        assert_eq!(hint_of("a(?^i:b)").as_deref(), Some("write the flags without ^, as in (?i:...)"));
+        assert_eq!(hint_of(r"a\h").as_deref(), Some(r"write [ \t]"));
+        assert_eq!(hint_of(r"a\y").as_deref(), Some("leave out the backslash for the character itself"));
+        assert_eq!(hint_of("(?<name>a)"), None);
     }
 
     #[test]
     fn a_pattern_that_calls_itself_is_known() {
         for pattern in ["(?R)", "a(?1)", "(?+1)", "(?&x)", "(?P>x)"] {
-            assert!(advice(pattern).is_some_and(|a| a.starts_with("a pattern cannot call itself")), "{pattern}");
+            assert!(hint_of(pattern).is_some_and(|a| a.starts_with("a pattern cannot call itself")), "{pattern}");
         }
-        assert_eq!(advice(r"\(?1[9-0]").as_deref(), Some(r"write the lower end first, or \- for the character itself"));
+        assert_eq!(
+            hint_of(r"\(?1[9-0]").as_deref(),
+            Some(r"write the lower end first, or \- for the character itself")
+        );
     }
 
     #[test]
     fn a_range_to_a_class_has_no_lower_end() {
         for pattern in [r"[a-\d]", r"[\w-z]"] {
-            assert!(advice(pattern).is_some_and(|a| a.starts_with("write the characters of the class")), "{pattern}");
+            assert!(hint_of(pattern).is_some_and(|a| a.starts_with("write the characters of the class")), "{pattern}");
         }
     }
 
     #[test]
     fn what_is_no_fault_of_writing_has_none() {
-        assert_eq!(advice(r"(a)\1"), None);
+        assert_eq!(hint_of(r"(a)\1"), None);
     }
 }
