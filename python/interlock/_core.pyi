@@ -1279,7 +1279,7 @@ def fill_bitmasks_within(
     rows: Iterable[SupportsIndex] | None = None,
     threads: int | None = None,
 ) -> list[int]:
-    """Fill one row for each guide, as ``fill_bitmasks`` does, and wait no longer than ``seconds`` for masks that are new.
+    """Fill one row for each guide, as ``fill_bitmasks`` does, and wait at most ``seconds`` for masks that are new.
 
     Returns the numbers of the guides whose masks are late, ascending. Their rows are zero, so they allow no token:
     leave these sequences out of this step, and ask again in the next. A thread goes on with each of them meanwhile,
@@ -1458,8 +1458,8 @@ def _pattern_text(pattern: str | re.Pattern[str], flags: str) -> tuple[str, str]
     """The text and all flags of a pattern, as an index keeps them."""
 
 def _flat_rules(text: str, syntax: str) -> list[tuple[str, list[tuple[str, Any]]]]:
-    """The rules of a grammar as whole grammars are read: names, and bodies as pairs of a kind and a value. That of special
-    tokens is a list of them, and the byte at which they are named.
+    """The rules of a grammar as whole grammars are read: names, and bodies as pairs of a kind and a value. The value of
+    special tokens is a list of them, and the byte at which they are named.
     """
 
 def _may_have_slips(schema: str) -> bool:

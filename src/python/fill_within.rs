@@ -214,7 +214,7 @@ fn wait(jobs: &[BatchJob<'_>], until: Option<Instant>, on_stall: impl Fn()) {
     }
 }
 
-/// Fill one row for each guide, as ``fill_bitmasks`` does, and wait no longer than ``seconds`` for masks that are new.
+/// Fill one row for each guide, as ``fill_bitmasks`` does, and wait at most ``seconds`` for masks that are new.
 ///
 /// Returns the numbers of the guides whose masks are late, ascending. Their rows are zero, so they allow no token:
 /// leave these sequences out of this step, and ask again in the next. A thread goes on with each of them meanwhile,

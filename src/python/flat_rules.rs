@@ -27,8 +27,8 @@ pub enum Token {
     Id(u32),
 }
 
-/// The rules of a grammar as whole grammars are read: names, and bodies as pairs of a kind and a value. That of special
-/// tokens is a list of them, and the byte at which they are named.
+/// The rules of a grammar as whole grammars are read: names, and bodies as pairs of a kind and a value. The value of
+/// special tokens is a list of them, and the byte at which they are named.
 #[pyfunction]
 pub fn _flat_rules(py: Python<'_>, text: &str, syntax: &str) -> PyResult<Vec<Rule>> {
     let syntax = choose(py, "syntax", syntax, &SYNTAXES)?;
