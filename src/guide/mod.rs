@@ -94,8 +94,8 @@ impl Guide {
         GuidePlace { tokens: self.tokens(), outside: self.outside.clone() }
     }
 
-    /// Goes on as a copy of itself, which is at the same place and made the mask there: with what it found and spent. Of
-    /// the output's events those were given that this guide gave.
+    /// Goes on as a copy of itself, which is at the same place and made the mask there: with what it found and spent.
+    /// Of the output's events those were given that this guide gave.
     pub(crate) fn continue_as(&mut self, copy: Guide) {
         let events = self.events.take();
         *self = copy;
