@@ -13,7 +13,6 @@ import weakref
 from pathlib import Path
 
 import interlock
-import numpy as np
 import pytest
 
 PAGE = Path(__file__).parents[3] / "docs" / "servers" / "one-file.md"
@@ -43,6 +42,7 @@ HOSTILE = [
     *({"stream": "yes"}, {"stop_token_ids": [-1]}, {"stop_token_ids": [10**30]}, {"min_tokens": -5}, {"best_of": 5}),
     *({"guided_regex": "\ud800"}, {"guided_json": {"pattern": "(", "type": "string"}}, {"guided_choice": ["\ud800"]}),
     {"guided_grammar": "start: " + " | ".join(f'/.*a.{{{number}}}/ "x"' for number in range(14))},
+    {"guided_grammar": 'start: "[" item\nitem: ' + " | ".join(f'/.*b.{{{number}}}/ "x"' for number in range(14))},
 ]
 
 
@@ -105,7 +105,7 @@ def test_many_at_once_among_hostile_ones():
         assert len({choice["message"]["content"] for choice in answer["choices"]}) == 3
 
 
-@pytest.mark.parametrize("call", ["fill_bitmasks", "advance_each"])
+@pytest.mark.parametrize("call", ["fill_bitmasks_within", "advance_each"])
 @pytest.mark.parametrize("name", ["LimitError", "ArtifactError", "InternalError"])
 def test_a_guide_that_fails_ends_its_request_alone(monkeypatch, call, name):
     real = getattr(interlock, call)
@@ -116,9 +116,11 @@ def test_a_guide_that_fails_ends_its_request_alone(monkeypatch, call, name):
         if at is None or (call == "advance_each" and failed):
             return real(guides, *given)
         error = getattr(interlock, name)("no")
+        answer = real([None if number == at else guide for number, guide in enumerate(guides)], *given)
         if call == "advance_each":
-            outcomes = real([None if number == at else guide for number, guide in enumerate(guides)], *given)
-            error.batch_outcomes = outcomes
+            error.batch_outcomes = answer
+        else:
+            error.batch_late = tuple(answer)
         failed.append(at)
         error.batch_index = at
         raise error
@@ -134,37 +136,37 @@ def test_a_guide_that_fails_ends_its_request_alone(monkeypatch, call, name):
     assert [status for status, _, _ in found] == [200, 200, 400 if name == "LimitError" else 500, 200]
 
 
-def test_outputs_that_fail_in_one_step_end_their_requests_alone():
-    # The states behind one of this pattern take too much memory, so its guides fail at a token, all at the same one.
-    hostile = {"guided_regex": "((((.?a){0,300}.?){0,300}b?){0,300}.?){0,300}", "n": 2, "temperature": 0}
-    several = []
+def test_outputs_that_fail_in_one_step_end_their_requests_alone(monkeypatch):
+    """Both outputs of a request, and those of another one, come to a mask that is too much work in the same step."""
+    many = " | ".join(f'/.*a.{{{number}}}/ "x"' for number in range(14))
+    hostile = [{"guided_grammar": f'start: "{char}" item\nitem: {many}', "n": 2} for char in "[("]
+    real, several = interlock.fill_bitmasks_within, []
+
+    def watched(guides, bits, seconds):
+        try:
+            return real(guides, bits, WAIT)  # Whatever the threads of this machine do, all fail in this call.
+        except interlock.LimitError as error:
+            several.append(1 + len(error.batch_others))
+            raise
+
+    monkeypatch.setattr(interlock, "fill_bitmasks_within", watched)
 
     async def use(names, engine):
-        real = interlock.advance_each
-        logits = np.full((1, names["vocabulary"].size), -9.0, np.float32)
-        logits[0, ord("a")] = 9.0
-        # All outputs take the same tokens, none ends early, and nothing else looks ahead.
-        names["model_step"] = lambda batch: np.repeat(logits, len(batch), 0)
-        names["forced_by"] = lambda guide: []
+        step, begun = names["step"], []
 
-        def watched(guides, tokens):
-            try:
-                return real(guides, tokens)
-            except interlock.LimitError as error:
-                several.append(len(error.batch_others))
-                raise
+        def together(batch):
+            if begun or len(batch) == 6:  # All are there before the first step.
+                begun.append(step(batch))
 
-        with pytest.MonkeyPatch.context() as patched:
-            patched.setattr(interlock, "advance_each", watched)
-            bodies = [{"guided_regex": "[ab]{400}", "max_tokens": 900}, hostile, hostile, {"max_tokens": 200}]
-            return await asyncio.gather(*(answered(names, engine, body) for body in bodies))
+        names["step"], names["forced_by"] = together, lambda guide: []
+        bodies = [*hostile, KINDS[0], {"max_tokens": 40}]
+        return await asyncio.gather(*(answered(names, engine, body) for body in bodies))
 
-    found = with_engine(use, {"max_mask_steps": 10_000_000})
-    assert [status for status, _, _ in found] == [200, 400, 400, 200]
-    assert all(answer["error"]["code"] == "limit" for _, answer, _ in found[1:3])
-    assert found[1][1]["error"]["param"] == "/guided_regex"
-    # How many fail in one call depends on when each thread comes to the states.
-    assert several
+    found = with_engine(use, {"max_mask_steps": 1_000})
+    assert [status for status, _, _ in found] == [400, 400, 200, 200]
+    assert all(answer["error"]["code"] == "limit" for _, answer, _ in found[:2])
+    assert found[1][1]["error"]["param"] == "/guided_grammar"
+    assert several == [4]
 
 
 def test_a_model_that_fails_ends_the_requests_of_its_batch_and_no_other(caplog):
@@ -186,7 +188,8 @@ def test_a_model_that_fails_ends_the_requests_of_its_batch_and_no_other(caplog):
 
 def test_an_error_holds_nothing_of_a_request_that_is_over():
     """Nobody waits for the collector of garbage: guides hold their sources, which are large where they are hostile."""
-    hostile = {"guided_grammar": "start: " + " | ".join(f'/.*a.{{{number}}}/ "x"' for number in range(14))}
+    many = " | ".join(f'/.*a.{{{number}}}/ "x"' for number in range(14))
+    hostile = {"guided_grammar": f'start: "[" item\nitem: {many}'}
     made = []
 
     async def use(names, engine):

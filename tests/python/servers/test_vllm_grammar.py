@@ -194,6 +194,7 @@ def test_of_a_known_tokenizer_the_guide_itself_is_canonical(backend, monkeypatch
         made = Backend(backend.vllm_config, Tokenizer(), backend.vocab_size, Options(canonical=option), Counts())
         asked = []
         index = SimpleNamespace(kind="regex", guide=lambda asked=asked, **given: asked.append(given) or FORCED_NOTHING)
+        monkeypatch.setattr("interlock.integrations.vllm.backend.make_mask", lambda guide: None)
         monkeypatch.setattr(made, "_index", lambda source, deadline, index=index: index)
         made.create(request(regex="a"), reasons=False)
         assert made.canonical is wanted and all(given["canonical_forced"] is wanted for given in asked) and asked
