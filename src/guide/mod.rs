@@ -102,11 +102,6 @@ impl Guide {
         self.events = events;
     }
 
-    /// Whether its masks took much work until now.
-    pub(crate) fn has_worked_much(&self) -> bool {
-        self.work.is_worn(self.index.0.limits.max_mask_steps)
-    }
-
     fn go_to_start(&mut self) {
         // Budgets are of the engine.
         if self.budget.is_none() && self.index.stored_tables().is_some() {

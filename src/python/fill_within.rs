@@ -5,8 +5,9 @@
 //! finds the guide in the same place: [`Guide::continue_as`]. So no call waits for a mask that takes long, and no mask
 //! is begun twice.
 //!
-//! Guides whose masks took much work before are *heavy*. They are begun last, and no more of them at a time than there
-//! are threads, so that they do not keep the processors from the others.
+//! Those are begun first whose last mask took least time, and each wait halves what counts of it, so that none waits
+//! for ever. Guides whose last mask took [much](HEAVY) are *heavy*: they come last, and no more of them run at a time
+//! than there are threads, so that they do not keep the processors from the others.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -37,6 +38,7 @@ struct Made {
     row: Vec<u32>,
     /// Whether anything is masked, or what a panic said.
     outcome: Result<bool, String>,
+    took: Duration,
 }
 
 /// A mask that a thread begins when it comes to it.
@@ -44,11 +46,28 @@ struct Task {
     guide: Guide,
     words: usize,
     is_heavy: bool,
+    /// What counts of the time that its guide's last mask took.
+    expected: Duration,
     ahead: Arc<MaskAhead>,
 }
 
-/// Heavy tasks that run, and the process whose they are.
-static HEAVY: Mutex<(u32, usize)> = Mutex::new((0, 0));
+/// Tasks that run, those of them that are heavy, and the process whose they are.
+static RUNNING: Mutex<Running> = Mutex::new(Running { process: 0, all: 0, heavy: 0 });
+
+struct Running {
+    process: u32,
+    all: usize,
+    heavy: usize,
+}
+
+/// The tasks of this process that run.
+fn running() -> MutexGuard<'static, Running> {
+    let (mut running, process) = (lock(&RUNNING), std::process::id());
+    if running.process != process {
+        *running = Running { process, all: 0, heavy: 0 };
+    }
+    running
+}
 /// Who waits for masks is told here that one is made, or that nobody makes it.
 static TOLD: (Mutex<()>, Condvar) = (Mutex::new(()), Condvar::new());
 
@@ -62,25 +81,29 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A place among the heavy tasks that run.
-struct HeavyPlace;
+/// A place among the tasks that run.
+struct Place {
+    is_heavy: bool,
+}
 
-impl HeavyPlace {
-    fn take(most: usize) -> Option<HeavyPlace> {
-        let (mut running, process) = (lock(&HEAVY), std::process::id());
-        if running.0 != process {
-            *running = (process, 0);
+impl Place {
+    /// One for a task; `None` for a heavy one where `most` of these run.
+    fn take(is_heavy: bool, most: usize) -> Option<Place> {
+        let mut running = running();
+        if is_heavy && running.heavy >= most {
+            return None;
         }
-        (running.1 < most).then(|| {
-            running.1 += 1;
-            HeavyPlace
-        })
+        running.all += 1;
+        running.heavy += usize::from(is_heavy);
+        Some(Place { is_heavy })
     }
 }
 
-impl Drop for HeavyPlace {
+impl Drop for Place {
     fn drop(&mut self) {
-        lock(&HEAVY).1 -= 1;
+        let mut running = running();
+        running.all = running.all.saturating_sub(1);
+        running.heavy = running.heavy.saturating_sub(usize::from(self.is_heavy));
     }
 }
 
@@ -89,9 +112,10 @@ impl Task {
         let Task { mut guide, words, ahead, .. } = self;
         let _working = Working::begin();
         let mut row = vec![0; words];
+        let began = Instant::now();
         let filled = catch_unwind(AssertUnwindSafe(|| guide.fill_mask(&mut row)));
         let outcome = filled.map_err(|panic| panic_message(&*panic));
-        *lock(&ahead.made) = Some(Made { guide, row, outcome });
+        *lock(&ahead.made) = Some(Made { guide, row, outcome, took: began.elapsed() });
         drop(ahead);
         tell();
     }
@@ -112,13 +136,12 @@ fn work(queue: &Mutex<VecDeque<Task>>, most_heavy: usize) {
     loop {
         let mut tasks = lock(queue);
         let Some(next) = tasks.front() else { return };
-        let place = if next.is_heavy { HeavyPlace::take(most_heavy) } else { None };
-        if next.is_heavy && place.is_none() {
+        let Some(_place) = Place::take(next.is_heavy, most_heavy) else {
             // Only heavy ones are behind it.
             tasks.clear();
             drop(tasks);
             return tell();
-        }
+        };
         let next = tasks.pop_front();
         drop(tasks);
         if let Some(task) = next {
@@ -133,8 +156,8 @@ impl BatchJob<'_> {
         let here = self.slot.guide.place();
         self.slot.ahead.take_if(|ahead| ahead.process != std::process::id() || ahead.place != here);
         let Some(ahead) = &self.slot.ahead else { return false };
-        let Some(Made { guide, row, outcome }) = lock(&ahead.made).take() else { return true };
-        self.slot.ahead = None;
+        let Some(Made { guide, row, outcome, took }) = lock(&ahead.made).take() else { return true };
+        (self.slot.ahead, self.slot.took) = (None, took);
         self.slot.guide.continue_as(guide);
         let (written, rest) = self.row.split_at_mut(row.len());
         written.copy_from_slice(&row);
@@ -149,6 +172,11 @@ impl BatchJob<'_> {
     }
 }
 
+/// What a mask takes that a guide is heavy after it.
+const HEAVY: Duration = Duration::from_millis(5);
+/// Masks that take long and run at a time, for each thread, before no further thread is begun for those behind them.
+const MOST_PER_THREAD: usize = 4;
+
 /// Fills what is known and what threads make until then. Rows that are late are [`Stage::Waiting`] afterwards.
 fn fill_until(jobs: &mut [BatchJob<'_>], until: Option<Instant>, threads: usize) {
     let mut tasks: Vec<Task> = Vec::new();
@@ -161,11 +189,12 @@ fn fill_until(jobs: &mut [BatchJob<'_>], until: Option<Instant>, threads: usize)
             let guide = job.slot.guide.clone();
             let (process, words) = (std::process::id(), guide.index().vocabulary().words());
             let ahead = Arc::new(MaskAhead { process, place: guide.place(), made: Mutex::new(None) });
-            tasks.push(Task { is_heavy: guide.has_worked_much(), guide, words, ahead: ahead.clone() });
+            let (is_heavy, expected) = (job.slot.took > HEAVY, job.slot.took / (1 << job.slot.waited.min(20)));
+            tasks.push(Task { guide, words, is_heavy, expected, ahead: ahead.clone() });
             job.slot.ahead = Some(ahead);
         }
     }
-    tasks.sort_by_key(|task| task.is_heavy);
+    tasks.sort_by_key(|task| (task.is_heavy, task.expected));
     let workers = threads.min(tasks.len());
     let queue = Arc::new(Mutex::new(VecDeque::from(tasks)));
     let begin = || {
@@ -179,7 +208,8 @@ fn fill_until(jobs: &mut [BatchJob<'_>], until: Option<Instant>, threads: usize)
     }
     wait(jobs, until, || {
         // Every thread is busy with a mask that takes long, and others wait behind these.
-        if lock(&queue).front().is_some_and(|task| !task.is_heavy) {
+        let room = running().all < MOST_PER_THREAD * threads;
+        if room && lock(&queue).front().is_some_and(|task| !task.is_heavy) {
             begin();
         }
     });
@@ -187,7 +217,8 @@ fn fill_until(jobs: &mut [BatchJob<'_>], until: Option<Instant>, threads: usize)
     lock(&queue).clear();
     for job in jobs.iter_mut().filter(|job| job.is_waiting()) {
         job.take_made();
-        job.slot.ahead.take_if(|ahead| is_nobodys(ahead));
+        let is_left = job.slot.ahead.take_if(|ahead| is_nobodys(ahead)).is_some();
+        job.slot.waited = if is_left { job.slot.waited.saturating_add(1) } else { 0 };
         if job.is_waiting() {
             job.row.fill(0);
         }
@@ -198,7 +229,7 @@ fn fill_until(jobs: &mut [BatchJob<'_>], until: Option<Instant>, threads: usize)
 /// nothing was made for a while.
 fn wait(jobs: &[BatchJob<'_>], until: Option<Instant>, on_stall: impl Fn()) {
     /// How long nothing is made before that is a stall: much longer than an everyday mask takes.
-    const STALL: Duration = Duration::from_millis(1);
+    const STALL: Duration = Duration::from_millis(4);
     let waits: Vec<_> = jobs.iter().filter(|job| job.is_waiting()).filter_map(|job| job.slot.ahead.as_ref()).collect();
     let mut told = lock(&TOLD.0);
     while !waits.iter().all(|ahead| is_made(ahead) || is_nobodys(ahead)) {

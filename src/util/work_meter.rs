@@ -198,11 +198,6 @@ impl WorkAccount {
         self.left
     }
 
-    /// Whether more than a tenth of `most` is spent, as far as it was looked at.
-    pub fn is_worn(&self, most: usize) -> bool {
-        self.left < most - most / 10
-    }
-
     /// Takes steps off.
     pub fn pay(&mut self, steps: usize) {
         self.left = self.left.saturating_sub(steps);

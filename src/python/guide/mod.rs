@@ -7,6 +7,7 @@ mod slot;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
+use std::time::Instant;
 
 use numpy::PyArray1;
 use pyo3::exceptions::PyTypeError;
@@ -111,7 +112,12 @@ impl PyGuide {
         let known = catch_unwind(AssertUnwindSafe(|| inner.guide.fill_known_mask(words)));
         let outcome = match known {
             Ok(Some(masked)) => return Ok(masked),
-            Ok(None) => without_gil(py, || inner.guide.fill_asked_mask(words)),
+            Ok(None) => {
+                let began = Instant::now();
+                let filled = without_gil(py, || inner.guide.fill_asked_mask(words));
+                inner.took = began.elapsed();
+                filled
+            }
             Err(panic) => Err(panic),
         };
         slot.settle(py, outcome)
@@ -211,12 +217,14 @@ impl PyGuide {
 
     /// A second guide in the same state, history included.
     fn fork(&self, py: Python<'_>) -> PyResult<PyGuide> {
-        let guide = self.with(py, |guide| guide.clone())?;
+        let mut slot = self.lock(py)?;
+        let guide = catch_unwind(AssertUnwindSafe(|| slot.guide.clone()));
+        let fork = Slot { took: slot.took, ..Slot::new(slot.settle(py, guide)?) };
         Ok(PyGuide {
             index: self.index.clone_ref(py),
             options: self.options.clone(),
             vocabulary: self.vocabulary.clone(),
-            slot: Mutex::new(Slot::new(guide)),
+            slot: Mutex::new(fork),
         })
     }
 

@@ -2,6 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::time::Duration;
 
 use pyo3::prelude::*;
 
@@ -16,11 +17,15 @@ pub struct Slot {
     pub broken: bool,
     /// The mask at its place, which a thread makes.
     pub(in crate::python) ahead: Option<Arc<MaskAhead>>,
+    /// How many calls in a row have left it waiting for a thread that begins its mask.
+    pub(in crate::python) waited: u32,
+    /// How long its last mask took that was new, as far as calls with a bound know.
+    pub(in crate::python) took: Duration,
 }
 
 impl Slot {
     pub(super) fn new(guide: Guide) -> Slot {
-        Slot { guide, broken: false, ahead: None }
+        Slot { guide, broken: false, ahead: None, waited: 0, took: Duration::ZERO }
     }
 
     /// Step the guide: with the GIL held, which takes less than releasing it, unless the step may take long.

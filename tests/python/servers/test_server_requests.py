@@ -96,18 +96,20 @@ def test_the_page_takes_nothing_behind_a_stop_token_of_a_draft(page, monkeypatch
 
 
 def test_a_guide_that_meets_a_bug_costs_its_request_alone(page, monkeypatch, caplog):
-    fill_bitmasks, broken, batches = interlock.fill_bitmasks, [], []
+    real, broken = interlock.fill_bitmasks_within, []
 
-    def fill(guides, bits):
-        batches.append(len([guide for guide in guides if guide is not None]))
-        found = next((i for i, guide in enumerate(guides) if guide is not None and guide in broken), None)
-        if found is not None:
-            error = interlock.InternalError(f"a bug in interlock, please report it: guide {found} of the batch: no")
-            error.batch_index = found
-            raise error
-        return fill_bitmasks(guides, bits)
+    def fill(guides, bits, seconds):
+        found = [i for i, guide in enumerate(guides) if guide in broken]
+        errors = [interlock.InternalError(f"please report it: guide {i} of the batch: no") for i in found]
+        late = real([None if i in found else guide for i, guide in enumerate(guides)], bits, seconds)
+        if not errors:
+            return late
+        for i, error in zip(found, errors, strict=True):
+            error.batch_index = i
+        errors[0].batch_others, errors[0].batch_late = tuple(errors[1:]), tuple(late)
+        raise errors[0]
 
-    monkeypatch.setattr(interlock, "fill_bitmasks", fill)
+    monkeypatch.setattr(interlock, "fill_bitmasks_within", fill)
     requests = []
     for _ in range(4):
         status, request = asyncio.run(page["accept"]({"guided_choice": ["abc"], "max_tokens": 9}))
@@ -116,18 +118,35 @@ def test_a_guide_that_meets_a_bug_costs_its_request_alone(page, monkeypatch, cap
     broken += [requests[1].guide, requests[3].guide]
     internal = page["numbers"].refusals.value("internal", "engine")
     page["step"](requests)
-    assert batches == [4, 3, 2]
     assert [request.finish_reason for request in requests] == [None, "error", None, "error"]
     assert [bytes(request.tokens) for request in requests] == [b"a", b"", b"a", b""]
     assert page["numbers"].refusals.value("internal", "engine") == internal + 2
     assert "guide 3 of the batch" in caplog.text
 
-    def fail(guides, bits):
+    def fail(guides, bits, seconds):
         raise interlock.InternalError("a bug in interlock, please report it: no guide is named")
 
-    monkeypatch.setattr(interlock, "fill_bitmasks", fail)
+    monkeypatch.setattr(interlock, "fill_bitmasks_within", fail)
     with pytest.raises(interlock.InternalError):
         page["step"](requests[:1])
+
+
+def test_a_row_that_is_late_has_no_token_in_this_step(page, monkeypatch):
+    bodies = [{"guided_choice": ["abc"], "max_tokens": 9}, {"max_tokens": 5}, {"guided_choice": ["b"], "max_tokens": 9}]
+    requests = [asyncio.run(page["accept"](body))[1] for body in bodies]
+    real = interlock.fill_bitmasks_within
+    with monkeypatch.context() as patched:
+
+        def late(guides, bits, seconds):
+            assert real(guides, bits, seconds) == []
+            bits[0] = 0
+            return [0]
+
+        patched.setattr(interlock, "fill_bitmasks_within", late)
+        page["step"](requests)
+    assert [len(request.tokens) for request in requests] == [0, 1, 1] and requests[0].guide.num_tokens == 0
+    page["step"](requests)
+    assert [len(request.tokens) for request in requests] == [1, 2, 2]
 
 
 @pytest.mark.parametrize("name", ["LimitError", "ArtifactError", "InternalError"])
