@@ -89,10 +89,12 @@ fn within_limits(vocabulary: &Vocabulary, limits: &Limits, compile: impl FnOnce(
     let before = taken_here();
     let made = limited(limits.max_compile_steps, || unless_given_up(compile));
     VocabTables::end_compile_of(vocabulary);
-    match taken_here().wrapping_sub(before) > compile_share(held()) {
-        true => made.and_then(|_| Err(too_little_memory())),
-        false => made,
-    }
+    made.and_then(|made| unless_crowded(before).map(|()| made))
+}
+
+/// Refuses a compile that took much memory, where there is little left. `before` is what its thread had taken.
+fn unless_crowded(before: usize) -> Result<()> {
+    if taken_here().wrapping_sub(before) > compile_share(held()) { Err(too_little_memory()) } else { Ok(()) }
 }
 
 impl Index {
@@ -124,13 +126,14 @@ impl Index {
         options: &RegexOptions,
         limits: &Limits,
     ) -> Result<Index> {
+        let before = taken_here();
         let compile = || Index::pattern(pattern, vocabulary, options, limits);
         let index = within_limits(vocabulary, limits, compile);
         let index = index.map_err(|e| why_unsatisfiable::of_pattern(e, pattern, options, limits).in_source(pattern))?;
         if let (IndexEngine::Pattern(lexeme), None) = (&index.0.engine, &index.0.live) {
             masks_at_compile::of_pattern(&index.0.tables, vocabulary, lexeme, pattern.len())?;
         }
-        Ok(index)
+        unless_crowded(before).map(|()| index)
     }
 
     fn pattern(pattern: &str, vocabulary: &Arc<Vocabulary>, options: &RegexOptions, limits: &Limits) -> Result<Index> {
@@ -222,13 +225,14 @@ impl Index {
         options: &SchemaOptions,
         limits: &Limits,
     ) -> Result<Index> {
+        let before = taken_here();
         let compile = || Index::schema(text, vocabulary, options, limits);
         let index = within_limits(vocabulary, limits, compile);
         let index = index.map_err(|e| why_unsatisfiable::of_schema(e, text, options, limits).in_source(text))?;
         if let IndexEngine::Document { lexemes, .. } = &index.0.engine {
             masks_at_compile::of_schema(&index.0.tables, vocabulary, lexemes, text.len())?;
         }
-        Ok(index)
+        unless_crowded(before).map(|()| index)
     }
 
     fn schema(text: &str, vocabulary: &Arc<Vocabulary>, options: &SchemaOptions, limits: &Limits) -> Result<Index> {

@@ -219,15 +219,19 @@ impl Guide {
     /// then: states of counts inside of counts take long, each of them.
     fn fill_and_pay(&mut self, row: &mut [u32]) {
         let most = self.index.0.limits.max_mask_steps;
-        let ((), Spent { steps, .. }) = metered_with(usize::MAX, 0, || self.fill_by_engine(row));
+        let ((), Spent { steps, bytes, .. }) = metered_with(usize::MAX, self.work.taken, || self.fill_by_engine(row));
         // Where a part gave up, that is the error.
         if steps == 0 || steps == usize::MAX {
             return;
         }
+        self.work.taken = bytes;
         let left = self.work.left(most, self.history.len());
         self.work.pay(steps);
         if steps > left {
             self.lose(too_much_work("steps of the masks of an output", most, most - left + steps));
+            row.fill(0);
+        } else if must_end(bytes) {
+            self.lose(too_little_memory());
             row.fill(0);
         }
     }

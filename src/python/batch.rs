@@ -13,7 +13,7 @@ use crate::guide::Guide;
 use crate::mask_kernels::{apply_row, copy_row};
 use crate::python::convert::argument::{integer, optional_count, type_name, wrong_type};
 use crate::python::convert::buffer::{LogitRows, MaskRows};
-use crate::python::convert::ids::{TokenIds, row_numbers};
+use crate::python::convert::ids::row_numbers;
 use crate::python::errors::{argument, busy, detached, internal, of_batch, of_several, panic_message};
 use crate::python::guide::{PyGuide, Slot};
 use crate::python::runtime::{process_caches, thread_pool};
@@ -176,7 +176,7 @@ pub(super) fn slot_in_batch<'a>(
 }
 
 /// What [`slot_in_batch`] answers, for a guide in doubt as well.
-fn locked_in_batch<'a>(
+pub(super) fn locked_in_batch<'a>(
     py: Python<'_>,
     number: usize,
     guides: &'a [GuideOrNone<'_>],
@@ -196,7 +196,7 @@ fn locked_in_batch<'a>(
 }
 
 /// What [`Slot::check`] refuses, with the guide's number in the batch.
-fn check_in_batch(py: Python<'_>, number: usize, slot: &Slot) -> PyResult<()> {
+pub(super) fn check_in_batch(py: Python<'_>, number: usize, slot: &Slot) -> PyResult<()> {
     if slot.broken {
         let message = format!("guide {number} of the batch was in use when another bug struck; drop its request");
         return Err(of_batch(py, internal(py, &message), number));
@@ -343,46 +343,6 @@ pub fn fill_bitmasks(
     }
     let masked = jobs.iter().any(|job| matches!(job.stage, Stage::Filled(true)));
     of_several(py, failures_of(py, &guides, &jobs), None).map_or(Ok(masked), Err)
-}
-
-/// Take token ``ids[i]`` on ``guides[i]``, for all of them in one call: what ``try_advance`` does for one.
-///
-/// The answer has a byte for each guide: 0 where the token was refused, 1 where it was taken, and 2 where the output
-/// ended with it. ``None`` instead of a guide is a sequence without a constraint, and answers 1. Nothing is taken
-/// if there are not as many ids as guides (``ArgumentError``), or a guide is in use or twice there
-/// (``GuideBusyError``). A guide that fails at its token (``LimitError`` of a pattern or a grammar, ``ArtifactError``
-/// for a damaged file of its index, ``InternalError`` for a bug), and one that has failed before, costs itself alone:
-/// all others have been stepped. ``batch_index`` of the error is its number, ``batch_others`` are the errors of the
-/// other guides that failed, and ``batch_outcomes`` is the answer, with 0 for all of these.
-#[pyfunction]
-pub fn advance_each(py: Python<'_>, guides: &Bound<'_, PyAny>, ids: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
-    let (guides, ids) = (GuideOrNone::all(guides)?, TokenIds::several(ids, "ids")?);
-    if ids.ids.len() != guides.len() {
-        let said = format!("{}, but {}", counted(guides.len() as u64, "guide"), counted(ids.ids.len() as u64, "id"));
-        return Err(argument(py, format!("{said}: ids[i] is the token of guide i")));
-    }
-    let mut slots = Vec::with_capacity(guides.len());
-    for i in 0..guides.len() {
-        slots.push(locked_in_batch(py, i, &guides)?);
-    }
-    let mut answers = Vec::with_capacity(slots.len());
-    let mut failed = Vec::new();
-    for (i, (slot, &id)) in slots.iter_mut().zip(&ids.ids).enumerate() {
-        let Some(slot) = slot else {
-            answers.push(1);
-            continue;
-        };
-        let outcome = check_in_batch(py, i, slot).and_then(|()| {
-            let outcome = slot.try_step(py, |guide| guide.try_advance(id));
-            slot.settle_saying(py, outcome, |what| of_guide(i, what)).map_err(|error| of_batch(py, error, i))
-        });
-        answers.push(match &outcome {
-            Ok(taken) => u8::from(*taken) + u8::from(*taken && slot.guide.is_terminated()),
-            Err(_) => 0,
-        });
-        failed.extend(outcome.err());
-    }
-    of_several(py, failed, Some(&answers)).map_or(Ok(answers), Err)
 }
 
 /// Mask logits in memory that the processor can reach; `masks.apply_bitmask` calls it.

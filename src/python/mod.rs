@@ -7,6 +7,7 @@
 // The macros of pyo3 expand to conversions that are not needed for every type.
 #![allow(clippy::useless_conversion)]
 
+mod advance_each;
 mod batch;
 mod build;
 mod compile;
@@ -37,7 +38,9 @@ mod core_module {
     use super::*;
 
     #[pymodule_export]
-    use crate::python::batch::{advance_each, apply_bitmask_cpu, fill_bitmasks, get_num_threads, set_num_threads};
+    use crate::python::advance_each::advance_each;
+    #[pymodule_export]
+    use crate::python::batch::{apply_bitmask_cpu, fill_bitmasks, get_num_threads, set_num_threads};
     #[pymodule_export]
     use crate::python::compile::{_metaschema, check_choices, check_grammar, check_json_schema, check_regex};
     #[pymodule_export]

@@ -7,8 +7,8 @@
 //!
 //! What running sources hold is in no cache alone, so it has a bound of its own ([`most_held`]). Beyond it states and
 //! masks of lexemes are found again instead of being kept ([`room_of_states`], [`room_of_masks`]), and whoever took
-//! much is refused more: a compile that took more than [`compile_share`], and a guide of a grammar that took more than
-//! [`guide_share`].
+//! much is refused more: a compile that took more than [`compile_share`], a guide of a grammar that took more than
+//! [`guide_share`], and at last [every guide](must_end) that did.
 
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 
@@ -22,7 +22,7 @@ static TAKEN: AtomicUsize = AtomicUsize::new(0);
 static HELD: AtomicUsize = AtomicUsize::new(0);
 /// Held by the caches of vocabularies, as of when each was measured.
 static KEPT: AtomicUsize = AtomicUsize::new(0);
-/// 0 where all hold what they may; 1 where it is more; 2 where it is a quarter more.
+/// 0 where all hold what they may; 1 where it is more; 2 where it is a quarter more; 3 where it is half as much again.
 static CROWDING: AtomicU8 = AtomicU8::new(0);
 
 /// Counts bytes that states or masks take from now on, as memory and as work.
@@ -43,11 +43,22 @@ pub fn shrink(bytes: usize) {
 /// Looks how crowded it is where so much is held.
 fn look(held: usize) -> u8 {
     let bound = most_held();
-    let crowding = u8::from(held > bound) + u8::from(held > bound / 4 * 5);
+    let crowding = u8::from(held > bound) + u8::from(held > bound / 4 * 5) + u8::from(held > bound / 2 * 3);
     if CROWDING.load(Ordering::Relaxed) != crowding {
         CROWDING.store(crowding, Ordering::Relaxed);
     }
     crowding
+}
+
+/// Whether all hold more than they may: what may be left out is left out.
+pub fn is_crowded() -> bool {
+    CROWDING.load(Ordering::Relaxed) > 0
+}
+
+/// Whether all hold so much that a guide which took `taken` bytes must end, whatever its source: finding states again
+/// instead of keeping them was not enough.
+pub fn must_end(taken: usize) -> bool {
+    CROWDING.load(Ordering::Relaxed) > 2 && taken > guide_share(held())
 }
 
 /// The bytes of states that a lexeme may have found before its guides go on in a copy: `most`, or less where it is

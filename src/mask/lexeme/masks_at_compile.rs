@@ -7,7 +7,7 @@
 //! memory. Most patterns have a few. What is made is what a guide would have made, kept where a guide would keep it, so
 //! nothing is answered differently.
 //!
-//! None are made for a long source, which takes its time anyway and of which a single state may take as long as a
+//! None are made where memory is short, nor for a long source, which takes its time anyway and of which a single state may take as long as a
 //! compile. Of a schema, only strings with a pattern or a format have such masks; few are made, and none where an
 //! intersection makes a single mask take milliseconds.
 
@@ -21,7 +21,8 @@ use crate::mask::lexeme::masked_lexeme::MaskedLexeme;
 use crate::mask::trie_kind::TrieKind;
 use crate::mask::vocab_tables::VocabTables;
 use crate::util::cancel::{charge, poll, spent, uninterruptible};
-use crate::util::work_meter::{has_given_up, too_large_states};
+use crate::util::memory_growth::is_crowded;
+use crate::util::work_meter::{has_given_up, taken_here, too_large_states};
 use crate::vocab::Vocabulary;
 
 /// How far a lexeme is looked at.
@@ -38,6 +39,8 @@ const PATTERN: EagerBounds = EagerBounds { states: 64, masks: 10 };
 const STRING: EagerBounds = EagerBounds { states: 12, masks: 2 };
 /// Masks of all strings of a schema.
 const SCHEMA_MASKS: usize = 4;
+/// Bytes of states and masks of all strings of a schema, after which no further string is looked at.
+const SCHEMA_BYTES: usize = 4 << 20;
 /// Bytes of a source beyond which none are made.
 const SOURCE_BYTES: usize = 4096;
 /// Steps of a compile that the masks of one lexeme and the states around its start may take. Few take a hundredth.
@@ -53,7 +56,7 @@ pub fn of_pattern(
     lexeme: &MaskedLexeme,
     source_bytes: usize,
 ) -> Result<()> {
-    if source_bytes > SOURCE_BYTES || !lexeme.claim_eager() {
+    if source_bytes > SOURCE_BYTES || is_crowded() || !lexeme.claim_eager() {
         return Ok(());
     }
     make(tables, vocabulary, lexeme, &PATTERN).map(drop).inspect_err(|_| lexeme.release_eager())
@@ -73,9 +76,9 @@ pub fn of_schema(
     if source_bytes > SOURCE_BYTES {
         return Ok(());
     }
-    let mut left = SCHEMA_MASKS;
+    let (mut left, before) = (SCHEMA_MASKS, taken_here());
     for lexeme in lexemes {
-        if left == 0 {
+        if left == 0 || is_crowded() || taken_here().wrapping_sub(before) > SCHEMA_BYTES {
             break;
         }
         // Whether it is one takes some counting.
