@@ -16,7 +16,7 @@ use crate::mask::json::masker::MaskBuilder;
 use crate::mask::lexeme::masked_lexeme::MaskedLexeme;
 use crate::pushdown::json::frame::FrameKind;
 use crate::pushdown::json::machine::JsonMachine;
-use crate::util::memory_growth::too_little_memory;
+use crate::util::memory_growth::{must_end, too_little_memory};
 use crate::util::work_meter::{Spent, has_given_up, metered_with};
 
 /// Tokens since the last mask that are still followed through tables in the first step.

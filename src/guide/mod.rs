@@ -82,6 +82,7 @@ pub struct Guide {
 }
 
 /// Where a guide is in its output, so that its mask there can be told from others.
+#[cfg(feature = "python")]
 #[derive(PartialEq, Eq)]
 pub(crate) struct GuidePlace {
     tokens: Vec<u32>,
@@ -90,12 +91,14 @@ pub(crate) struct GuidePlace {
 
 impl Guide {
     /// Where it is.
+    #[cfg(feature = "python")]
     pub(crate) fn place(&self) -> GuidePlace {
         GuidePlace { tokens: self.tokens(), outside: self.outside.clone() }
     }
 
     /// Goes on as a copy of itself, which is at the same place and made the mask there: with what it found and spent.
     /// Of the output's events those were given that this guide gave.
+    #[cfg(feature = "python")]
     pub(crate) fn continue_as(&mut self, copy: Guide) {
         let events = self.events.take();
         *self = copy;
