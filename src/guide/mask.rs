@@ -17,7 +17,7 @@ use crate::mask::lexeme::masked_lexeme::MaskedLexeme;
 use crate::pushdown::json::frame::FrameKind;
 use crate::pushdown::json::machine::JsonMachine;
 use crate::util::memory_growth::{must_end, too_little_memory};
-use crate::util::work_meter::{Spent, has_given_up, metered_with};
+use crate::util::work_meter::{Spent, has_given_up, metered_with, taken_here};
 
 /// Tokens since the last mask that are still followed through tables in the first step.
 pub(super) const CATCH_UP: usize = 64;
@@ -207,9 +207,10 @@ impl Guide {
     }
 
     fn fill_from_engine(&mut self, row: &mut [u32]) {
-        match self.position {
-            Position::Grammar { .. } => self.fill_by_engine(row),
-            _ => self.fill_and_pay(row),
+        if let Position::Grammar { .. } = self.position {
+            self.fill_by_engine(row);
+        } else if self.with_memory_counted(|guide| guide.fill_and_pay(row)).is_none() {
+            row.fill(0);
         }
         // What the vocabulary keeps grows in masks, too.
         self.index.0.tables.evict_grown();
@@ -219,19 +220,15 @@ impl Guide {
     /// then: states of counts inside of counts take long, each of them.
     fn fill_and_pay(&mut self, row: &mut [u32]) {
         let most = self.index.0.limits.max_mask_steps;
-        let ((), Spent { steps, bytes, .. }) = metered_with(usize::MAX, self.work.taken, || self.fill_by_engine(row));
+        let ((), Spent { steps, .. }) = metered_with(usize::MAX, 0, || self.fill_by_engine(row));
         // Where a part gave up, that is the error.
         if steps == 0 || steps == usize::MAX {
             return;
         }
-        self.work.taken = bytes;
         let left = self.work.left(most, self.history.len());
         self.work.pay(steps);
         if steps > left {
             self.lose(too_much_work("steps of the masks of an output", most, most - left + steps));
-            row.fill(0);
-        } else if must_end(bytes) {
-            self.lose(too_little_memory());
             row.fill(0);
         }
     }
@@ -282,9 +279,12 @@ impl Guide {
 
     /// Takes the tokens out of a row that a budget has no room for.
     fn keep_affordable_within(&mut self, row: &mut [u32]) {
-        if !matches!(self.position, Position::Grammar { .. }) {
-            self.keep_affordable(row);
-        } else if self.metered_for_budget(|guide| guide.keep_affordable(row)).is_none() {
+        let kept = match self.position {
+            Position::Grammar { .. } => self.metered_for_budget(|guide| guide.keep_affordable(row)),
+            _ if self.budget.is_none() => Some(()),
+            _ => self.with_memory_counted(|guide| guide.keep_affordable(row)),
+        };
+        if kept.is_none() {
             row.fill(0);
         }
     }
@@ -293,8 +293,22 @@ impl Guide {
     pub(super) fn push_reserve_within(&mut self, token: u32) -> bool {
         match self.position {
             Position::Grammar { .. } => self.metered_for_budget(|guide| guide.push_reserve(token)).unwrap_or(false),
-            _ => self.push_reserve(token),
+            _ if self.budget.is_none() => true,
+            _ => self.with_memory_counted(|guide| guide.push_reserve(token)).unwrap_or(false),
         }
+    }
+
+    /// Does work over a pattern or a document, and counts the memory that it takes: a guide that took much is lost where
+    /// there is none left. `None` then.
+    fn with_memory_counted<T>(&mut self, work: impl FnOnce(&mut Guide) -> T) -> Option<T> {
+        let before = taken_here();
+        let answer = work(self);
+        self.work.taken = self.work.taken.wrapping_add(taken_here().wrapping_sub(before));
+        if self.failure().is_none() && must_end(self.work.taken) {
+            self.lose(too_little_memory());
+            return None;
+        }
+        Some(answer)
     }
 
     /// Does work over a grammar that may take long. It is bounded: beyond that the guide is lost, and this `None`.

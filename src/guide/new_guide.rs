@@ -6,6 +6,8 @@ use crate::guide::last_answers::LastMask;
 use crate::guide::min_tokens;
 use crate::guide::position::Position;
 use crate::index::Index;
+use crate::util::memory_growth::{must_end, too_little_memory};
+use crate::util::work_meter::taken_here;
 use crate::{Guide, GuideOptions};
 
 impl Index {
@@ -16,7 +18,7 @@ impl Index {
     /// that it spells, or if a context id is outside the vocabulary's size, or if `min_tokens` is more than
     /// `max_tokens`; `Budget` if no output is known that is complete within `max_tokens`, with the fewest tokens that
     /// are, as far as a bounded search found them (the message says whether it is certain); so is one of which no short
-    /// output was found at all.
+    /// output was found at all; `Limit` where the search took much memory, and all sources hold more than they may.
     ///
     /// # Example
     ///
@@ -61,7 +63,12 @@ impl Index {
         };
         guide.go_to_start();
         if let Some(max_tokens) = options.max_tokens {
+            let before = taken_here();
             guide.start_budget(max_tokens)?;
+            guide.work.taken = taken_here().wrapping_sub(before);
+            if must_end(guide.work.taken) {
+                return Err(too_little_memory());
+            }
         }
         Ok(guide)
     }

@@ -204,6 +204,9 @@ class CompilePool:
         finally:
             with self._mutex:
                 self._works.discard(work)
+            # An error's traceback holds this frame, and the future holds the error: a circle that only the collector
+            # of garbage would free, and with it what was compiled.
+            del future
 
     def close(self) -> None:
         """End all compiles with ``CancelledError``, those that wait too, and wait until the threads have ended."""

@@ -227,10 +227,11 @@ class RequestCompiler:
                 make_mask(made.guide)
             return made
         except InterlockError as error:
-            if error.is_client_error or error.code == "too_little_memory":
-                # Its frames hold what was compiled, for as long as somebody keeps the error.
-                made = None
-                clear_frames(error.__traceback__)
+            # Their frames hold what was compiled, for as long as somebody keeps the error.
+            made, one = None, error
+            while one is not None:
+                clear_frames(one.__traceback__)
+                one = one.__cause__ or one.__context__
             raise
 
     def precompute(self, body: Any, store: Store, *, cancel: CancelToken | None = None) -> list[str]:

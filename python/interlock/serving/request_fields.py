@@ -8,7 +8,10 @@ from typing import Any, Literal, TypeAlias
 
 from interlock._core import Vocabulary
 from interlock.tools.errors import RequestError
+from interlock.tools.requests.unsupported_fields import plain
 from interlock.tools.spec.fields import is_unicode, kind_of
+from interlock.util.json_pointer import escaped
+from interlock.util.near_words import nearest
 from interlock.util.plurals import counted
 
 __all__ = [
@@ -28,6 +31,18 @@ AboveMost: TypeAlias = Literal["lower", "error"]
 
 _BUDGETS = ("max_completion_tokens", "max_output_tokens", "max_tokens")
 """OpenAI's newer name, that of its Responses API, and the older name: of several the first one counts."""
+
+_BUDGETS_ELSEWHERE = {
+    "max_new_tokens": "TGI's and SGLang's",
+    "max_tokens_to_sample": "Anthropic's older",
+    "max_gen_toks": "lm-eval's",
+    "num_predict": "Ollama's",
+    "n_predict": "llama.cpp's",
+    "max_length": "transformers'",
+}
+"""What other interfaces call the number, and whose name it is."""
+_LIKE = 0.9
+"""How like the name of the number a field is (``interlock.util.near_words``) that is taken for a slip of it."""
 
 _MOST_STOP = 16_384
 """Characters of all stop texts: what looks for them is built for each request."""
@@ -70,13 +85,15 @@ def ending_of(body: Mapping[str, Any], vocabulary: Vocabulary, most: int, above:
     same as nothing. Of ``max_completion_tokens``, ``max_output_tokens`` and ``max_tokens`` the first one that is given
     counts. A number of tokens above ``most`` is ``most``, or an error with ``above="error"``.
 
-    ``RequestError`` for another type, a number out of range, an empty text, and an id outside the vocabulary.
+    ``RequestError`` for another type, a number out of range, an empty text, an id outside the vocabulary, and for a
+    number of tokens under the name of another interface, or a misspelt one, which would be lost.
 
     >>> from interlock.explain import byte_vocabulary
     >>> ending_of({"max_tokens": 500, "stop": "###"}, byte_vocabulary(), 100)
     Ending(max_tokens=100, asked_max_tokens=500, min_tokens=0, stop=('###',), stop_token_ids=())
     """
     name = budget_field(body)
+    _refuse_other_budgets(body)
     for other in _BUDGETS:
         _number(body, other, 1)  # What does not count is a number, too.
     asked = _number(body, name, 1, most if above == "error" else None)
@@ -85,6 +102,16 @@ def ending_of(body: Mapping[str, Any], vocabulary: Vocabulary, most: int, above:
     if min_tokens > max_tokens:
         raise RequestError(f"min_tokens is at most {max_tokens}, the tokens that the output may have", "/min_tokens")
     return Ending(max_tokens, asked, min_tokens, _stop(body.get("stop")), _stop_token_ids(body, vocabulary))
+
+
+def _refuse_other_budgets(body: Mapping[str, Any]) -> None:
+    for name, value in body.items():
+        if not isinstance(name, str) or name in _BUDGETS or value is None or not name.startswith(("max", "n")):
+            continue
+        if name in _BUDGETS_ELSEWHERE:
+            raise RequestError(f"this is {_BUDGETS_ELSEWHERE[name]} name: write max_tokens", f"/{name}")
+        if meant := nearest(plain(name), _BUDGETS, _LIKE):
+            raise RequestError(f"there is no field {name!r}; did you mean {meant!r}?", f"/{escaped(name)}")
 
 
 def number_of_outputs(body: Mapping[str, Any], most: int) -> int:

@@ -38,7 +38,7 @@ def place_of_source(body: Any) -> str:
     try:
         asked = format_of_request(body)
         kind = request_kind(asked, body.get("tools"), body.get("tool_choice"))
-    except (InterlockError, ValueError, RecursionError):
+    except Exception:  # Whatever is wrong with the body, it is answered where an error is answered already.
         return ""
     return "/tools" if kind == "tools" else place_of_format(asked)
 

@@ -440,3 +440,30 @@ def test_a_child_of_a_fork_has_threads_of_its_own():
         os._exit(code)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     compiler.close()
+
+
+def test_nothing_of_a_compile_waits_for_the_collector_of_garbage(monkeypatch):
+    """A compile that ends in a lane and begins anew leaves an error, whose frames would hold what was compiled."""
+    monkeypatch.setattr(compile_pool, "_LANES", (0.0, 0.0))
+
+    def left():
+        return sum(isinstance(one, interlock.InterlockError | asyncio.Future) for one in gc.get_objects())
+
+    async def main():
+        compiler = RequestCompiler(VOCABULARY, compile_threads=2)
+        await compiler.compile_async({"guided_regex": "b{3}"})
+        before = left()
+        for text in [f"a{{{number}}}(b|c)+" for number in range(2, 12)] + ["("]:
+            with contextlib.suppress(interlock.PatternError):
+                await compiler.compile_async({"guided_regex": text})
+        await asyncio.sleep(0)  # The loop lets go of what it woke the task for.
+        found = left() - before
+        compiler.close()
+        return found
+
+    gc.collect()
+    gc.disable()
+    try:
+        assert asyncio.run(main()) <= 0
+    finally:
+        gc.enable()

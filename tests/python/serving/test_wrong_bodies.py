@@ -300,6 +300,47 @@ def test_a_body_of_a_hundred_thousand_names(place):
     assert compiler.compile(dict(list(many.items())[:1000])).kind == "text"
 
 
+@pytest.mark.parametrize("wrong", [[], {}, [[]], 5, {"a": []}])
+@pytest.mark.parametrize("field", ["guided_grammar", "grammar", "ebnf", "structural_tag", "regex", "response_format"])
+def test_types_that_are_no_texts(field, wrong):
+    body = {field: {"type": wrong}}
+    with pytest.raises(interlock.InterlockError) as caught:
+        COMPILERS["plain"].compile(body)
+    answer = COMPILERS["plain"].refusal(caught.value, body)
+    assert answer.status == 400 and answer.place.startswith(f"/{field}")
+
+
+def test_no_body_makes_a_refusal_raise():
+    for body in ({"response_format": {"type": {1: 2}}}, {"guided_grammar": {"type": []}}, object(), {1: 2}, None):
+        assert COMPILERS["plain"].refusal(ValueError("x"), body).status == 500
+
+
+@pytest.mark.parametrize(
+    "field, said",
+    [
+        ("max_new_tokens", "this is TGI's and SGLang's name: write max_tokens"),
+        ("n_predict", "this is llama.cpp's name: write max_tokens"),
+        ("num_predict", "this is Ollama's name: write max_tokens"),
+        ("max_token", "did you mean 'max_tokens'"),
+        ("maxTokens", "did you mean 'max_tokens'"),
+        ("max_completion_token", "did you mean 'max_completion_tokens'"),
+    ],
+)
+def test_a_number_of_tokens_under_another_name_is_not_lost(field, said):
+    with pytest.raises(interlock.RequestError, match=said) as caught:
+        COMPILERS["plain"].compile({"guided_regex": "a+", field: 5})
+    assert caught.value.pointer == f"/{field}"
+    assert COMPILERS["plain"].compile({"guided_regex": "a+", field: None}).max_tokens > 5
+
+
+def test_other_numbers_are_the_servers():
+    names = (
+        "max_prompt_tokens max_tool_calls max_thinking_tokens max_total_tokens max_images n_probs max_context_tokens"
+    )
+    for name in names.split():
+        assert COMPILERS["plain"].compile({"guided_regex": "a+", name: 5}).kind == "regex"
+
+
 def test_a_format_of_the_type_json_that_has_no_schema():
     with pytest.raises(interlock.RequestError, match='did you mean "json_object"') as caught:
         COMPILERS["plain"].compile({"response_format": {"type": "json"}})

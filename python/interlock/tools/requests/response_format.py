@@ -296,8 +296,9 @@ def _constraint(kind: str, inner: Any, options: JsonOptions, pointer: str) -> So
     if kind == "choice":
         return Source("choice", _choices(inner, pointer), place=pointer)
     if kind == "grammar":
-        if isinstance(inner, Mapping) and inner.get("type") in _READERS:  # TGI's
-            raise RequestError(f'write "response_format": {{"type": "{inner["type"]}", "value": …}}', pointer)
+        kind = inner.get("type") if isinstance(inner, Mapping) else None
+        if isinstance(kind, str) and kind in _READERS:  # TGI's
+            raise RequestError(f'write "response_format": {{"type": "{kind}", "value": …}}', pointer)
         return Source("grammar", _text(inner, pointer), place=pointer)
     tag, form = _tag(inner, pointer)
     if whitespace not in ("", "compact"):

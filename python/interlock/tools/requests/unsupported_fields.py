@@ -13,7 +13,7 @@ from interlock.tools.errors import RequestError
 from interlock.util.json_pointer import escaped
 from interlock.util.near_words import nearest
 
-__all__ = ["refuse_unsupported_fields", "refuse_slips"]
+__all__ = ["plain", "refuse_slips", "refuse_unsupported_fields"]
 
 _LIKE = 0.8
 """How like the name of a constraint a field is (``interlock.util.near_words``) that is taken for a slip of it."""
@@ -123,21 +123,19 @@ def _refuse_foreign(body: Mapping[Any, Any], known: Iterable[str], place: str) -
     for name, value in body.items():
         if name in known or not isinstance(name, str):
             continue
-        plain, pointer = _plain(name), f"{place}/{escaped(name)}"
-        if not _asks(plain, value):
+        ours, pointer = plain(name), f"{place}/{escaped(name)}"
+        if not _asks(ours, value):
             continue
-        if plain in _ELSEWHERE and value not in _NOTHING.get(plain, ()):
-            if plain == "whitespace_pattern" and body.get("guided_json") is not None:
+        if ours in _ELSEWHERE and value not in _NOTHING.get(ours, ()):
+            if ours == "whitespace_pattern" and body.get("guided_json") is not None:
                 raise RequestError(_BESIDE_GUIDED, pointer)
-            raise RequestError(_ELSEWHERE[plain], pointer)
-        if plain in _CONFIGS and isinstance(value, Mapping):
+            raise RequestError(_ELSEWHERE[ours], pointer)
+        if ours in _CONFIGS and isinstance(value, Mapping):
             _check_number(value, pointer)
-            whose, theirs = _CONFIGS[plain]
+            whose, theirs = _CONFIGS[ours]
             lost = next((key for key in value if value[key] != _ANY_TEXT and _is_lost(key, value, theirs)), None)
             if lost is not None:
-                way = (
-                    _ELSEWHERE["tool_config"] if _plain(lost) == "tool_config" else f"this is {whose} field: {_SCHEMA}"
-                )
+                way = _ELSEWHERE["tool_config"] if plain(lost) == "tool_config" else f"this is {whose} field: {_SCHEMA}"
                 raise RequestError(way, f"{pointer}/{escaped(lost)}")
 
 
@@ -168,6 +166,8 @@ def _asks(name: str, value: Any) -> bool:
     """Whether the field ``name`` asks for something: clients write out what they do not use as ``null``, ``false`` or
     empty. So does an object of which no field asks for anything, unless it may be a schema.
     """
+    if name == "structural_tag" and value:  # Whatever it holds, it is no tag that may be left out.
+        return True
     todo = [(name, value)]
     seen: set[int] = set()  # An object of a program may hold itself.
     for inside, held in todo:
@@ -175,7 +175,7 @@ def _asks(name: str, value: Any) -> bool:
             continue
         if isinstance(held, Mapping) and inside not in _SCHEMAS:
             seen.add(id(held))
-            todo += [(_plain(str(key)), inner) for key, inner in held.items()]
+            todo += [(plain(str(key)), inner) for key, inner in held.items()]
         elif held is not None and held is not False and held not in ("", []):
             return True
     return False
@@ -185,9 +185,13 @@ def _means(name: Any, known: Iterable[str]) -> str:
     """The constraint that a name is or is a slip of; empty if it is neither."""
     if not isinstance(name, str) or name in _ORDINARY:
         return ""
-    return nearest(_plain(name), known, _LIKE)
+    return nearest(plain(name), known, _LIKE)
 
 
-def _plain(name: str) -> str:
-    """``name`` as the fields are written here: ``response_format`` for ``responseFormat`` and ``response-format``."""
+def plain(name: str) -> str:
+    """``name`` as the fields are written here.
+
+    >>> plain("responseFormat"), plain("response-format")
+    ('response_format', 'response_format')
+    """
     return "".join(f"_{char.lower()}" if char.isupper() else char for char in name).replace("-", "_")
