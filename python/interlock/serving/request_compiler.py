@@ -228,10 +228,11 @@ class RequestCompiler:
             return made
         except InterlockError as error:
             # Their frames hold what was compiled, for as long as somebody keeps the error.
-            made, one = None, error
-            while one is not None:
-                clear_frames(one.__traceback__)
-                one = one.__cause__ or one.__context__
+            made = None
+            chain: BaseException | None = error
+            while chain is not None:
+                clear_frames(chain.__traceback__)
+                chain = chain.__cause__ or chain.__context__
             raise
 
     def precompute(self, body: Any, store: Store, *, cancel: CancelToken | None = None) -> list[str]:

@@ -296,9 +296,9 @@ def _constraint(kind: str, inner: Any, options: JsonOptions, pointer: str) -> So
     if kind == "choice":
         return Source("choice", _choices(inner, pointer), place=pointer)
     if kind == "grammar":
-        kind = inner.get("type") if isinstance(inner, Mapping) else None
-        if isinstance(kind, str) and kind in _READERS:  # TGI's
-            raise RequestError(f'write "response_format": {{"type": "{kind}", "value": …}}', pointer)
+        given = inner.get("type") if isinstance(inner, Mapping) else None
+        if isinstance(given, str) and given in _READERS:  # TGI's
+            raise RequestError(f'write "response_format": {{"type": "{given}", "value": …}}', pointer)
         return Source("grammar", _text(inner, pointer), place=pointer)
     tag, form = _tag(inner, pointer)
     if whitespace not in ("", "compact"):
