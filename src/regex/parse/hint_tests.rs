@@ -173,8 +173,8 @@ fn every_row_of_hints_has_a_message() {
     for begin in known_beginnings() {
         assert!(
             raised.iter().any(|(error, _)| error.message().starts_with(begin)),
-            "no pattern of src/regex/parse/hint_tests.rs is refused with a message that begins with {begin:?}, as a row \
-             of HINTS does: add a pattern there, or take out the beginning"
+            "no pattern of src/regex/parse/hint_tests.rs is refused with a message that begins with {begin:?}, as a \
+             row of HINTS does: add a pattern there, or take out the beginning"
         );
     }
 }
