@@ -62,7 +62,7 @@ from interlock.util.verbatim_json import extract
 
 HELP = (
     "a file (.json, .regex, .choices, .lark, .gbnf, .ebnf) or text: schema:'{...}', pattern:'[a-z]+', "
-    "choices:yes,no, grammar:, tag:, tools:; schema:@FILE of any name: interlock help sources"
+    "choices:yes,no, grammar:, tag:, tools:, schema:@FILE (any name)"
 )
 SCHEMA_KEY = (
     "the schema is inside the JSON file: the value of KEY at its top, or of a JSON Pointer, as "
