@@ -148,14 +148,16 @@ test-rust: ## the Rust tests
 
 # The first build takes about a minute, one after a change some seconds: nothing is optimized, in a folder of its own.
 # TEST is a binary of tests/ in the place of the unit tests of src/.
+# PROFILE=fast-build takes the packages that `make dev` has built: a second profile builds all of them once more.
 NAME :=
 TEST :=
+PROFILE := one-test
 ONE_OF = $(if $(TEST),--test $(TEST),--lib)
 test-one: ## some Rust tests by name, built quickly: NAME=schema::format, or TEST=masks NAME=seen_keys
 	@test -n "$(NAME)" || { echo "make test-one NAME=parse:: takes a part of the names of tests" >&2; exit 2; }
-	@listed=$$(cargo test --profile one-test $(ONE_OF) "$(NAME)" -- --list) || exit; echo "$$listed" | grep -q ': test$$' || \
+	@listed=$$(cargo test --profile $(PROFILE) $(ONE_OF) "$(NAME)" -- --list) || exit; echo "$$listed" | grep -q ': test$$' || \
 	  { echo "make test-one: no test of $(if $(TEST),tests/$(TEST),src) has '$(NAME)' in its name; TEST=NAME_OF_A_FOLDER looks into tests/" >&2; exit 2; }
-	cargo test --profile one-test $(ONE_OF) "$(NAME)"
+	cargo test --profile $(PROFILE) $(ONE_OF) "$(NAME)"
 
 test-python: develop ## the Python tests, on the wheel
 	$(PYTEST)

@@ -13,6 +13,8 @@ mod pattern_hints;
 
 pub(crate) use crate::error::code::ErrorCode;
 pub(crate) use crate::error::message::{at_pointer, counted, quoted};
+#[cfg(test)]
+pub(crate) use crate::error::pattern_hints::known_beginnings;
 
 pub use crate::error::line_with_caret::SourceExcerpt;
 use std::fmt;

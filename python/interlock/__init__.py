@@ -98,7 +98,7 @@ if TYPE_CHECKING:
     from interlock.output_types.context_room import PromptTooLongError
     from interlock.output_types.description import describe
     from interlock.output_types.pydantic_models.unenforced_bounds import UnenforcedBoundWarning
-    from interlock.pattern_hints import UnicodeClassWarning
+    from interlock.pattern_slips import UnicodeClassWarning
     from interlock.posix_classes import PosixClassWarning
     from interlock.programs import Program
     from interlock.refusals import Refusal, refusal
@@ -210,7 +210,7 @@ _LATE = {
     "UnenforcedBoundWarning": "interlock.output_types.pydantic_models.unenforced_bounds",
     "PosixClassWarning": "interlock.posix_classes",
     "UnusedSeedWarning": "interlock.generators.call_arguments.sampling_options",
-    "UnicodeClassWarning": "interlock.pattern_hints",
+    "UnicodeClassWarning": "interlock.pattern_slips",
     "UnknownKeywordWarning": "interlock.schema_hints",
     "RequestError": "interlock.tools.errors",
     "StructuralTagError": "interlock.tools.errors",

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from interlock._core import PatternError
-from interlock.pattern_hints import posix_class
+from interlock.pattern_slips import posix_class
 from interlock.schema_hints import is_quiet, place_of_schemas, refuse_slip, refuses_slips
 from interlock.schema_hints.schema_keywords import MAPS, VALUES
 from interlock.util.caller_warnings import warn_caller

@@ -1,8 +1,8 @@
 //! What to do about a pattern that cannot be read, by how the message of its error begins.
 //!
 //! The messages are those of the parsers in `regex::parse`. Nearly each would need a code of its own, as few are about
-//! the same fault, and nobody else asks for it, so they have none. A test of the command line reads the parsers and
-//! this table, and fails where one of their messages has no row: `test_every_message_about_a_pattern_has_a_hint`.
+//! the same fault, and nobody else asks for it, so they have none. The test `regex::parse::hint_tests` meets
+//! every error of the parsers with a pattern, and fails where a message has no row here, or a row has no message.
 
 /// How messages begin, and what to do. The first row holds. `{}` is the character at fault; `{group}` and `{escape}`
 /// are what to do about groups and escapes that other engines have.
@@ -57,7 +57,7 @@ const HINTS: &[(&[&str], &str)] = &[
     (&["octal escape value"], r"write its four hexadecimal digits, as in \u0100"),
     (&["invalid control escape"], r"write a letter behind it, as in \cA"),
     (
-        &[r"bad escape \p", "invalid property", "unterminated property"],
+        &[r"bad escape \p", r"bad escape \P", "invalid property", "unterminated property"],
         r"write a name in braces behind it, as in \p{L}",
     ),
     (&[r"bad escape \", r"invalid escape \"], "{escape}"),
@@ -80,6 +80,12 @@ pub(super) fn for_message(message: &str, fault: Option<char>, rest: &str) -> Opt
             Some(hint.replace("{}", fault.encode_utf8(&mut [0; 4])))
         }
     }
+}
+
+/// How the messages begin that the table has rows for.
+#[cfg(test)]
+pub(crate) fn known_beginnings() -> impl Iterator<Item = &'static str> {
+    HINTS.iter().flat_map(|(begins, _)| begins.iter().copied())
 }
 
 /// What to do about a group that only other engines have, by what stands behind `(?`.

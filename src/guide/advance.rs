@@ -80,7 +80,7 @@ impl Guide {
             if !self.is_accepting() {
                 return self.take_last(id);
             }
-            let place = self.here();
+            let place = self.position_and_mark();
             self.history.push(id, place);
             self.terminated = true;
             return true;
@@ -97,7 +97,7 @@ impl Guide {
         match self.next_on_tables(bytes) {
             TableStep::Refused => return false,
             TableStep::State(to) => {
-                let place = self.here();
+                let place = self.position_and_mark();
                 self.position = Position::Tables(to);
                 self.history.push(id, place);
                 self.advance_run(bytes);
@@ -109,7 +109,7 @@ impl Guide {
                 self.seal_history();
             }
         }
-        let (before, mark) = self.here();
+        let (before, mark) = self.position_and_mark();
         if self.is_spent() || self.is_refused_everywhere(id) {
             return false;
         }
@@ -136,7 +136,8 @@ impl Guide {
         true
     }
 
-    pub(super) fn here(&self) -> (u32, ArenaMark) {
+    /// The number of the position, and what rolls a document's frames back to it: what the history keeps of it.
+    pub(super) fn position_and_mark(&self) -> (u32, ArenaMark) {
         match &self.position {
             Position::Pattern(s) => (*s, ArenaMark::default()),
             Position::Document { arena, top } => (*top, arena.mark()),

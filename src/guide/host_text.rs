@@ -107,7 +107,7 @@ impl Guide {
 
     /// Takes the token that is due.
     pub(super) fn take_due(&mut self, id: u32) {
-        let place = self.here();
+        let place = self.position_and_mark();
         self.history.push(id, place);
         // It costs nothing of a budget.
         if let Some(budget) = &mut self.budget

@@ -66,7 +66,7 @@ impl Guide {
             return;
         }
         let younger = self.root.younger_than(&self.index);
-        let (before, mark) = self.here();
+        let (before, mark) = self.position_and_mark();
         match (&younger.0.engine, &self.index.0.engine, &mut self.position) {
             (IndexEngine::Pattern(new), IndexEngine::Pattern(old), Position::Pattern(state)) => {
                 *state = new.lexeme.adopt(&old.lexeme, *state);
@@ -147,7 +147,7 @@ impl Guide {
     pub(super) fn take_again(&mut self, token: u32) -> bool {
         self.make_room();
         self.seal_history();
-        let place = self.here();
+        let place = self.position_and_mark();
         let root = self.root.clone();
         if self.is_forced_from_outside(self.history.len()) {
             self.history.push(token, place);

@@ -7,7 +7,7 @@
 use std::sync::OnceLock;
 
 use crate::expr::INF;
-use crate::expr::analysis::branching::soon_many;
+use crate::expr::analysis::branching::bytes_until_many;
 use crate::expr::analysis::char_lengths::meets;
 use crate::json::string_escape::EscapeState;
 use crate::lexeme::length_growth::growth;
@@ -108,7 +108,7 @@ impl Lexeme {
             return !self.growth().1;
         }
         // What can go on for ever may have one member of each length.
-        self.multiplies().is_none_or(|soon| !self.is_far(count, self.reach.any.saturating_add(soon)))
+        self.multiplies().is_none_or(|bytes| !self.is_far(count, self.reach.any.saturating_add(bytes)))
     }
 
     /// The number of bytes behind any prefix of the string, without regard to its bounds, within which there are more
@@ -118,10 +118,10 @@ impl Lexeme {
         const FEW: usize = 64;
         *self.multiplies.get_or_init(|| {
             let mut b = self.lock();
-            let LazyDfa { exprs, soon: table, .. } = &mut *b;
+            let LazyDfa { exprs, branching: table, .. } = &mut *b;
             let (mut met, mut at, mut most) = (vec![self.state(self.start).expr], 0, 0);
             while let Some(&expr) = met.get(at) {
-                most = most.max(soon_many(exprs, table, expr));
+                most = most.max(bytes_until_many(exprs, table, expr));
                 if most == INF || met.len() > FEW {
                     return None;
                 }
@@ -145,12 +145,12 @@ impl Lexeme {
             let (first, last) = state.lengths.as_ref().and_then(|l| Some((l.first()?.0, l.last()?.1)))?;
             let room = self.room(count);
             if min > count.saturating_add(first) || last > room {
-                let soon = {
+                let bytes = {
                     let mut b = self.lock();
-                    let LazyDfa { exprs, soon: table, .. } = &mut *b;
-                    soon_many(exprs, table, state.expr)
+                    let LazyDfa { exprs, branching: table, .. } = &mut *b;
+                    bytes_until_many(exprs, table, state.expr)
                 };
-                let many = (room, last) == (INF, INF) || (soon < INF && self.is_far(count, soon));
+                let many = (room, last) == (INF, INF) || (bytes < INF && self.is_far(count, bytes));
                 return many.then_some(u64::MAX);
             }
         }

@@ -175,13 +175,13 @@ impl Lexeme {
             next.iter().for_each(|&i| near[i] = true);
             front = next;
         }
-        let soon = at == order.len() && near.iter().all(|&n| n);
+        let all_end_soon = at == order.len() && near.iter().all(|&n| n);
         let mut b = self.lock();
-        match soon {
+        match all_end_soon {
             // Then every state that those lead to is one of them.
             true => b.ends_soon.extend(order.iter().map(|&s| (s, true))),
             false => _ = b.ends_soon.insert(id, false),
         }
-        soon
+        all_end_soon
     }
 }

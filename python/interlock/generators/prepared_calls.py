@@ -16,7 +16,7 @@ from interlock.generators.replies.stop_texts import check_stop, with_stop
 from interlock.generators.replies.typed_rows import prepared_rows
 from interlock.generators.replies.validation_context import in_context
 from interlock.output_types import OutputType, output_type_of
-from interlock.pattern_hints import warn_unicode_classes
+from interlock.pattern_slips import warn_unicode_classes
 
 __all__ = ["KEPT", "PreparedCalls"]
 

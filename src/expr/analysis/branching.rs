@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 
 use crate::expr::{ExprId, Exprs, INF};
 
-/// Memo of [`soon_many`].
+/// Memo of [`bytes_until_many`].
 pub type BranchingTable = FxHashMap<ExprId, u32>;
 
 /// More than any array uses up, which has fewer than 2^32 elements.
@@ -22,11 +22,11 @@ const WIDEST: usize = 16;
 
 /// The number of bytes within which members of `e` have at least [`ENOUGH`] different prefixes; [`INF`] where that is
 /// not seen. Every derivative must be decided live or dead already.
-pub fn soon_many(x: &mut Exprs, table: &mut BranchingTable, e: ExprId) -> u32 {
+pub fn bytes_until_many(x: &mut Exprs, table: &mut BranchingTable, e: ExprId) -> u32 {
     if let Some(&known) = table.get(&e) {
         return known;
     }
-    let (mut level, mut soon) = (vec![(e, 1u64)], INF);
+    let (mut level, mut bytes) = (vec![(e, 1u64)], INF);
     let before = x.own_size();
     for read in 1..=FARTHEST {
         if x.own_size() - before > MOST_NODES {
@@ -44,13 +44,13 @@ pub fn soon_many(x: &mut Exprs, table: &mut BranchingTable, e: ExprId) -> u32 {
             }
         }
         if next.iter().fold(0, |all: u64, n| all.saturating_add(n.1)) >= ENOUGH {
-            soon = read;
+            bytes = read;
             break;
         }
         level = next;
     }
-    table.insert(e, soon);
-    soon
+    table.insert(e, bytes);
+    bytes
 }
 
 #[cfg(test)]

@@ -5,8 +5,9 @@
 //! spelled by the fewest tokens. A token is affordable if after it some plan fits into what is left then; the first
 //! token of the guide's own plan always is, so a guide with a budget has no dead end either. The plan is not always the
 //! shortest way to the end, so the number it gives is a bound that holds, not always the least. Before a guide is
-//! refused for it, fewer tokens are searched for. For states of a pattern a guide that was made so searches a little
-//! for each mask as well.
+//! refused because its plan is too long, a search looks for fewer tokens. A guide of a pattern that exists only because
+//! this search found some goes on in the same way: for each mask it makes a short search from the states whose plans
+//! are too long (`search_near`).
 //!
 //! Plans cost tens of microseconds, so none is made while there is [`room`]: bounds of the frames say that no token can
 //! be too much. Near the end, and where no bound is known, allowed tokens are stepped and what follows them is priced,

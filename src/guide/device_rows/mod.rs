@@ -8,7 +8,7 @@
 //! Slots are given again by a clock hand: what was not used since the hand came by last is let go, but nothing of the
 //! step that is being made.
 
-mod mask_name;
+mod guide_mask_name;
 
 use crate::mask::mask_name::{MaskName, NameWords};
 use crate::util::seeded_hash::SeededMap;

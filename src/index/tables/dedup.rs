@@ -52,7 +52,7 @@ fn difference(a: &[u32], b: &[u32], most: usize) -> Option<usize> {
 }
 
 /// In how many ids two ascending lists differ, if in no more than `most`.
-fn unlike(a: &[u32], b: &[u32], most: usize) -> Option<usize> {
+fn num_differing(a: &[u32], b: &[u32], most: usize) -> Option<usize> {
     if a.len().abs_diff(b.len()) > most {
         return None;
     }
@@ -211,7 +211,7 @@ impl MaskSetBuilder {
         let mut best = None;
         let mut most = ids.len() / 2;
         for &mask in self.direct.get(&base)?.iter().rev().take(COMPARED) {
-            if let Some(n) = unlike(ids, self.ids_of(mask), most) {
+            if let Some(n) = num_differing(ids, self.ids_of(mask), most) {
                 best = Some(mask);
                 if n == 0 {
                     break;

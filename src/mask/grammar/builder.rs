@@ -59,7 +59,7 @@ pub(super) struct MaskBuilder<'b, 'a> {
     pub(super) trie: &'b Trie,
     pub(super) stack: &'b mut ParseStack,
     /// Nodes before this number were there before.
-    own: u32,
+    first_new: u32,
     pub(super) levels: RowLevels,
     pub(super) places: Vec<Place>,
     /// The places behind a terminal that ends at a place, with a column.
@@ -88,13 +88,13 @@ pub(super) struct MaskBuilder<'b, 'a> {
 
 impl<'b, 'a> MaskBuilder<'b, 'a> {
     pub(super) fn new(masker: &'b GrammarMasker<'a>, stack: &'b mut ParseStack, branch: &Branch) -> Self {
-        let own = stack.num_nodes();
+        let first_new = stack.num_nodes();
         MaskBuilder {
             trie: masker.vocabulary.trie(),
             levels: RowLevels::new(masker.tables.words, stack.view(branch)),
             masker,
             stack,
-            own,
+            first_new,
             places: Vec::new(),
             ends: SeededMap::default(),
             by_tops: SeededMap::default(),
@@ -146,14 +146,14 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
     }
 
     /// Nodes from this number on were made here.
-    pub(super) fn own(&self) -> NodeId {
-        self.own
+    pub(super) fn first_new(&self) -> NodeId {
+        self.first_new
     }
 
     /// The nodes of the stack that decided what was found so far.
     pub(super) fn decided(&mut self) -> Vec<NodeId> {
-        let own = self.own;
-        self.decided.retain(|&node| node < own);
+        let first_new = self.first_new;
+        self.decided.retain(|&node| node < first_new);
         self.decided.sort_unstable();
         self.decided.dedup();
         std::mem::take(&mut self.decided)
@@ -287,11 +287,11 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
         let group = group.unwrap_or_else(|| self.stack.group(&tops));
         let found = self.masker.program.closure(self.stack, &tops);
         self.decided.extend_from_slice(found.decided());
-        let mut level = level.max(self.levels.level(self.stack, found.decided(), self.own));
+        let mut level = level.max(self.levels.level(self.stack, found.decided(), self.first_new));
         // Whether newlines are hidden at the branch itself is said beforehand.
         if indents != NO_NODE && self.places.first().is_some_and(|first| first.indents != indents) {
             self.decided.push(indents);
-            level = level.max(self.levels.level(self.stack, &[indents], self.own));
+            level = level.max(self.levels.level(self.stack, &[indents], self.first_new));
         }
         let number = self.places.len() as u32;
         self.by_tops.insert(key, number);
@@ -415,7 +415,7 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
                 Outlook::Dead
             };
         }
-        let level = self.levels.level(self.stack, &self.decided[before..], self.own);
+        let level = self.levels.level(self.stack, &self.decided[before..], self.first_new);
         self.deepen(place, level);
         self.outlooks.insert(key, (outlook, level));
         (outlook, level)
@@ -452,7 +452,7 @@ impl<'b, 'a> MaskBuilder<'b, 'a> {
                 let before = self.decided.len();
                 let tops = from.tops.clone();
                 let line = program.end_line(self.stack, &tops, indents, column, &mut self.decided);
-                let level = level.max(self.levels.level(self.stack, &self.decided[before..], self.own));
+                let level = level.max(self.levels.level(self.stack, &self.decided[before..], self.first_new));
                 if let Some((tops, indents)) = line {
                     out.push(self.place(None, tops, indents, level));
                 }

@@ -244,11 +244,11 @@ impl GrammarMasker<'_> {
     fn make_past(&self, stack: &mut ParseStack, branch: &Branch, memo: &mut DocumentMemo) {
         let mut row = vec![0; self.tables.words];
         let walk = builder::MaskBuilder::new(self, stack, branch);
-        let own = walk.own();
+        let first_new = walk.first_new();
         let mut decided = walk.walk_document(branch, branch.document, branch.frame, false, &mut row);
         let allow = |token: u32| row[token as usize >> 5] |= 1 << (token & 31);
         self.program.machine(stack).special_tokens(&[*branch], &mut decided, allow);
-        decided.retain(|&node| node < own);
+        decided.retain(|&node| node < first_new);
         decided.sort_unstable();
         decided.dedup();
         let past: RowPatch = (0..).zip(row).filter(|&(_, bits)| bits != 0).collect();

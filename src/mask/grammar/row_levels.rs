@@ -46,11 +46,11 @@ impl RowLevels {
         RowLevels { words, rows: Vec::new(), looked_at: Vec::new(), first: usize::MAX, view, described }
     }
 
-    /// The least level down to which these nodes are described, at most [`DEEPEST`]. Those from `own` on are not of the
-    /// stack.
-    pub(super) fn level(&mut self, stack: &ParseStack, nodes: &[NodeId], own: u32) -> usize {
+    /// The least level down to which these nodes are described, at most [`DEEPEST`]. Those from `first_new` on are not
+    /// of the stack.
+    pub(super) fn level(&mut self, stack: &ParseStack, nodes: &[NodeId], first_new: u32) -> usize {
         let mut level = 0;
-        for &node in nodes.iter().filter(|&&node| node < own) {
+        for &node in nodes.iter().filter(|&&node| node < first_new) {
             // Blocks are not among the levels.
             if stack.is_block(node) {
                 return DEEPEST;

@@ -8,8 +8,8 @@
 //! Keys need more than that, which is the work of `mask::json::key`; what may follow a value is found by
 //! `mask::json::crossing::after_value`.
 //!
-//! Four flags of [`MaskBuilder`] change what a walk does. Whoever sets one puts the old value back behind its part of
-//! the walk:
+//! Four fields of [`MaskBuilder`] change what a walk does. Each holds for one part of the walk only: the method that
+//! sets the field keeps the value from before, walks, and then writes that value back.
 //!
 //! * `unique`: an array on the stack must have unique elements. Tokens that may repeat one are taken back
 //!   (`mask::json::unique`).
@@ -492,8 +492,8 @@ impl<'a> MaskBuilder<'a> {
             return self.cross_each(cross, from);
         }
         let bounded = l.is_bounded().then_some(l);
-        if let Some(open) = self.cross_known(cross, bounded, count, (parent, tag)) {
-            return self.cross_open(cross, &open, top, from);
+        if let Some(unresolved) = self.cross_known(cross, bounded, count, (parent, tag)) {
+            return self.cross_unresolved(cross, &unresolved, top, from);
         }
         let exact = self.exact;
         self.exact |= self.unique;

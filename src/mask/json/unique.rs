@@ -260,14 +260,14 @@ impl MaskBuilder<'_> {
     }
 
     /// Steps the tokens whose suffixes were left open.
-    pub(crate) fn cross_open(
+    pub(crate) fn cross_unresolved(
         &mut self,
         cross: &CrossingTokens,
-        open: &UnresolvedSuffixes,
+        unresolved: &UnresolvedSuffixes,
         top: FrameId,
         from: (TrieKind, u32),
     ) {
-        for &node in open {
+        for &node in unresolved {
             let suffix = self.tables.suffixes.spelled(node);
             let Some(below) = cross.suffixes.find(0, &suffix) else { continue };
             for &i in cross.suffixes.subtree_tokens(below) {

@@ -7,9 +7,9 @@
 //! memory. Most patterns have a few. What is made is what a guide would have made, kept where a guide would keep it, so
 //! nothing is answered differently.
 //!
-//! None are made where memory is short, nor for a long source, which takes its time anyway and of which a single state may take as long as a
-//! compile. Of a schema, only strings with a pattern or a format have such masks; few are made, and none where an
-//! intersection makes a single mask take milliseconds.
+//! None are made where memory is short, nor for a long source, which takes its time anyway and of which a single state
+//! may take as long as a compile. Of a schema, only strings with a pattern or a format have such masks; few are made,
+//! and none where an intersection makes a single mask take milliseconds.
 
 use std::sync::Arc;
 

@@ -3,7 +3,7 @@
 //! `masked_lexeme` is a lexeme with the masks of its states, `lexeme_cache` keeps those that schemas have in common,
 //! `lexeme_lookup` finds one, and [`lexeme_mask`] is what a walk over the vocabulary's trie finds. `inner` makes the
 //! masks of long lexemes without that walk, by the lengths and characters of tokens (`char_postings`,
-//! `subtree_summary`). `eager` makes masks before they are asked for.
+//! `subtree_summary`). `masks_at_compile` makes masks before they are asked for.
 
 pub(crate) mod char_postings;
 pub(crate) mod inner;

@@ -49,8 +49,8 @@ pub type TerminalState = (u32, StateId);
 /// A state of the scanner.
 pub struct ScanState {
     row: Box<[AtomicU32]>,
-    /// How often few of its unknown successors were alike.
-    unlike: AtomicU8,
+    /// How often a look at its unknown successors has not paid: few of them were alike.
+    unpaid_looks: AtomicU8,
     /// What the text may still become.
     pub live: Box<[TerminalState]>,
     /// What must not be read to an end any more.
@@ -311,13 +311,13 @@ impl Scanner {
         /// A look that finds fewer has not paid.
         const PAYS: usize = 8;
         /// So often a look at a state may not pay.
-        const MOST_UNLIKE: u8 = 3;
+        const MOST_UNPAID: u8 = 3;
         let obligations = self.obligations(state.obligations);
         // Some automata read this one as what it is, and others as a border.
         let is_border = byte == END && self.any_looks_ahead();
         if is_border
             || state.live.len() + obligations.len() > FEW
-            || state.unlike.load(Ordering::Relaxed) >= MOST_UNLIKE
+            || state.unpaid_looks.load(Ordering::Relaxed) >= MOST_UNPAID
         {
             return;
         }
@@ -349,7 +349,7 @@ impl Scanner {
             count += 1;
         }
         if count < PAYS {
-            state.unlike.fetch_add(1, Ordering::Relaxed);
+            state.unpaid_looks.fetch_add(1, Ordering::Relaxed);
         }
     }
 
@@ -418,8 +418,8 @@ impl Scanner {
         let row = self.firsts.iter().map(|_| AtomicU32::new(UNKNOWN_SUCCESSOR)).collect();
         let bytes = live.len() * 16 + self.firsts.len() * 4 + ends.len() * 8 + 160;
         builder.bytes.grow(bytes);
-        let unlike = AtomicU8::new(0);
-        self.states.set(id, ScanState { row, unlike, live, obligations, ends, at_boundary });
+        let unpaid_looks = AtomicU8::new(0);
+        self.states.set(id, ScanState { row, unpaid_looks, live, obligations, ends, at_boundary });
         builder.by_content.insert(content, id);
         id
     }

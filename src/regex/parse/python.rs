@@ -271,36 +271,36 @@ impl PythonParser {
 
     /// Reads flags up to `:` (the answer is what holds inside) or `)` (they hold from here on).
     fn inline_flags(&mut self, first: char, at: usize) -> Result<Option<PythonFlags>> {
-        let mut read = InlineFlags { flags: self.flags, added: String::new(), removed: String::new() };
+        let mut read = InlineFlags { flags: self.flags, added: String::new(), removed: String::new(), at };
         let mut c = first;
         while !"-:)".contains(c) {
-            read.turn_on(c).map_err(|message| self.r.error(message, at))?;
-            c = self.flag_or("-:)", "missing -, : or )")?;
+            read.turn_on(c, &self.r)?;
+            c = self.flag_or("-:)")?.ok_or_else(|| self.r.error("missing -, : or )", self.r.pos))?;
         }
         if c == ')' {
             if self.b.depth() > 0 || !self.b.untouched() {
                 return Err(self.r.error("global flags not at the start of the expression", at));
             }
-            self.flags = read.for_all(self.flags).map_err(|message| self.r.error(message, at))?;
+            self.flags = read.for_all(self.flags, &self.r)?;
             return Ok(None);
         }
         if c == '-' {
-            c = self.flag_or("", "missing flag")?;
+            c = self.flag_or("")?.ok_or_else(|| self.r.error("missing flag", self.r.pos))?;
             while c != ':' {
-                read.turn_off(c).map_err(|message| self.r.error(message, at))?;
-                c = self.flag_or(":", "missing :")?;
+                read.turn_off(c, &self.r)?;
+                c = self.flag_or(":")?.ok_or_else(|| self.r.error("missing :", self.r.pos))?;
             }
         }
-        read.for_group().map(Some).map_err(|message| self.r.error(message, at))
+        read.for_group(&self.r).map(Some)
     }
 
-    /// The next flag, or what comes in its place: one of `ends`. `missing` is the error for anything else but letters.
-    fn flag_or(&mut self, ends: &str, missing: &str) -> Result<char> {
-        let at = self.r.pos;
-        match self.r.next() {
-            Some(c) if "aiLmsux".contains(c) || ends.contains(c) => Ok(c),
-            Some(c) if c.is_alphabetic() => Err(self.r.error("unknown flag", at)),
-            _ => Err(self.r.error(missing, at)),
+    /// The next flag, or what comes in its place: one of `ends`. `None` without moving if there is neither; any other
+    /// letter is an error.
+    fn flag_or(&mut self, ends: &str) -> Result<Option<char>> {
+        match self.r.peek() {
+            Some(c) if "aiLmsux".contains(c) || ends.contains(c) => Ok(self.r.next()),
+            Some(c) if c.is_alphabetic() => Err(self.r.error("unknown flag", self.r.pos)),
+            _ => Ok(None),
         }
     }
 
@@ -331,28 +331,30 @@ struct InlineFlags {
     flags: PythonFlags,
     added: String,
     removed: String,
+    /// Where the group begins.
+    at: usize,
 }
 
 impl InlineFlags {
     /// A letter before the hyphen. It may stand there any number of times, as behind it.
-    fn turn_on(&mut self, c: char) -> Result<(), &'static str> {
+    fn turn_on(&mut self, c: char, r: &PatternReader) -> Result<()> {
         if c == 'L' {
-            return Err("bad inline flags: cannot use 'L' flag with a str pattern");
+            return Err(r.error("bad inline flags: cannot use 'L' flag with a str pattern", self.at));
         }
         if !self.added.contains(c) {
             self.added.push(c);
         }
         self.flags.set(c, true);
         if self.added.contains('a') && self.added.contains('u') {
-            return Err("bad inline flags: flags 'a', 'u' and 'L' are incompatible");
+            return Err(r.error("bad inline flags: flags 'a', 'u' and 'L' are incompatible", self.at));
         }
         Ok(())
     }
 
     /// A letter behind the hyphen.
-    fn turn_off(&mut self, c: char) -> Result<(), &'static str> {
+    fn turn_off(&mut self, c: char, r: &PatternReader) -> Result<()> {
         if "auL".contains(c) {
-            return Err("bad inline flags: cannot turn off flags 'a', 'u' and 'L'");
+            return Err(r.error("bad inline flags: cannot turn off flags 'a', 'u' and 'L'", self.at));
         }
         if !self.removed.contains(c) {
             self.removed.push(c);
@@ -362,17 +364,17 @@ impl InlineFlags {
     }
 
     /// The flags of the whole pattern, which had others before.
-    fn for_all(self, before: PythonFlags) -> Result<PythonFlags, &'static str> {
+    fn for_all(self, before: PythonFlags, r: &PatternReader) -> Result<PythonFlags> {
         if (before.unicode && self.added.contains('a')) || (before.ascii && self.added.contains('u')) {
-            return Err("ASCII and UNICODE flags are incompatible");
+            return Err(r.error("ASCII and UNICODE flags are incompatible", self.at));
         }
         Ok(self.flags)
     }
 
     /// The flags inside of a group.
-    fn for_group(self) -> Result<PythonFlags, &'static str> {
+    fn for_group(self, r: &PatternReader) -> Result<PythonFlags> {
         if self.added.chars().any(|c| self.removed.contains(c)) {
-            return Err("bad inline flags: flag turned on and off");
+            return Err(r.error("bad inline flags: flag turned on and off", self.at));
         }
         Ok(self.flags)
     }

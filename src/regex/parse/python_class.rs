@@ -79,7 +79,7 @@ impl PythonParser {
         }
         let c = match c {
             'd' | 'D' | 'w' | 'W' | 's' | 'S' => return Ok(PythonClassPart::Set(self.class_of_letter(c))),
-            'p' | 'P' => return self.property(c == 'P', fold, at),
+            'p' | 'P' => return self.property(c, fold, at),
             'N' => return Err(unsupported("a code point by name (\\N)", at)),
             'a' => 7,
             'x' | 'u' | 'U' => {
@@ -113,13 +113,14 @@ impl PythonParser {
         if letter.is_ascii_uppercase() { unicode::not(&set) } else { set }
     }
 
-    fn property(&mut self, negative: bool, fold: Fold, at: usize) -> Result<PythonClassPart> {
+    /// The set of `\p{…}`, or of `\P{…}`, which means all other characters; `letter` says which.
+    fn property(&mut self, letter: char, fold: Fold, at: usize) -> Result<PythonClassPart> {
         let name = match self.r.next() {
             Some('{') => self.r.until('}').ok_or_else(|| self.r.error("unterminated property name", at))?,
             Some(c) => c.to_string(),
-            None => return Err(self.r.error("bad escape \\p", at)),
+            None => return Err(self.r.error(format!("bad escape \\{letter}"), at)),
         };
-        match self.properties.get(&name, negative, fold)? {
+        match self.properties.get(&name, letter == 'P', fold)? {
             Some(set) => Ok(PythonClassPart::Property(set)),
             None => Err(self.r.error(format!("unknown Unicode property {name:?}"), at)),
         }

@@ -143,8 +143,11 @@ impl PatternReader {
         if self.pos == start { None } else { Some(value.ok_or_else(|| self.chars[start..self.pos].iter().collect())) }
     }
 
-    /// A syntax error at `offset`.
+    /// A syntax error at `offset`. All that the parsers raise are made here, so that a test can tell which were met.
+    #[cfg_attr(test, track_caller)]
     pub fn error(&self, message: impl Into<String>, offset: usize) -> Error {
+        #[cfg(test)]
+        crate::regex::parse::hint_tests::note_place(std::panic::Location::caller());
         Error::new(ErrorKind::Pattern, message).at_offset(offset)
     }
 }

@@ -21,7 +21,7 @@ pydantic = pytest.importorskip("pydantic", reason="pydantic is not installed")
 from scripted_generator import ScriptedGenerator
 
 import interlock
-from interlock import pattern_hints
+from interlock import pattern_slips
 from interlock.ascii_patterns import as_ascii
 from interlock.generators import LocalGenerator
 from interlock.output_types import output_type_of
@@ -210,7 +210,7 @@ def test_a_model_is_held_to_ascii_digits():
     ],
 )
 def test_patterns_that_need_no_warning(pattern):
-    assert pattern_hints.unicode_classes(pattern) == []
+    assert pattern_slips.unicode_classes(pattern) == []
     assert ScriptedGenerator({"Year": "1969"})("Year", pattern, max_tokens=9)
 
 

@@ -125,7 +125,7 @@ def test_questions_of_the_map_lead_to_files() -> None:
     rows = [line.split("|") for line in table.splitlines() if line.startswith("| ")][1:]
     assert len(rows) >= 25
     for _, question, files, _ in rows:
-        names = re.findall(r"`([\w/]+(?:\.\w+|/))`", files)
+        names = re.findall(r"`([\w/-]+(?:\.\w+|/))`", files)
         assert names, question
         folder = Path()
         for name in names:
@@ -144,6 +144,17 @@ def main() -> None:
 
         text = page.read_text(encoding="utf-8")
         page.write_text(BLOCK.sub(block, text), encoding="utf-8")
+
+
+def test_the_tree_has_every_module_and_folder_of_the_package() -> None:
+    """Those at the top of python/interlock: a reader of the map finds each of them in the table."""
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    tree = text[text.index("## Tree") : text.index("## Glossary")]
+    package = ROOT / "python" / "interlock"
+    modules = {file.name for file in package.glob("*.py") if not file.name.startswith("__")}
+    folders = {f"{file.parent.name}/" for file in package.glob("*/__init__.py")}
+    missing = [name for name in sorted(modules | folders) if name not in tree]
+    assert not missing, f"the table below Tree in ARCHITECTURE.md says nothing of python/interlock: {missing}"
 
 
 if __name__ == "__main__":

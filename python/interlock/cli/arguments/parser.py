@@ -19,9 +19,8 @@ from interlock.cli.terminal.style import NAME, TRY, Line
 from interlock.cli.terminal.suggest import near_command, near_option, near_value
 
 CODES = (
-    "exit codes: 0 yes, done; 1 the answer is no; 2 wrong arguments; 3 the source was refused; 4 a file, vocabulary or "
-    "artifact is not usable; 5 not decided (diff); 70 a bug in interlock; 130 Ctrl-C; 141 the reader of the output "
-    "went away; 143 SIGTERM"
+    "exit codes: 0 yes, done; 1 no; 2 wrong arguments; 3 source refused; 4 file, vocabulary or artifact not usable; "
+    "5 not decided (diff); 70 a bug; 130 Ctrl-C; 141 the output's reader went away; 143 SIGTERM"
 )
 HOW = "how the source is read"
 """The title of the options of sources, which the help of a command names and ``help sources`` explains."""
@@ -39,26 +38,41 @@ class Form(argparse.RawDescriptionHelpFormatter):
         blocks = []
         for block in text.strip("\n").split("\n\n"):
             raw = any(line.startswith(("  ", "==", "``")) for line in block.splitlines())
-            blocks.append(block if raw else textwrap.fill(" ".join(block.split()), max(20, width)))
+            text = " ".join(block.split())
+            blocks.append(block if raw else textwrap.fill(text, max(20, width), break_on_hyphens=False))
         return textwrap.indent("\n\n".join(blocks), indent)
+
+    def _format_action_invocation(self, action: argparse.Action) -> str:
+        """An option with its value once, ``-t, --tokenizer FILE``: most then fit on one line with what they do."""
+        if not action.option_strings or action.nargs == 0:
+            return super()._format_action_invocation(action)
+        value = self._format_args(action, self._get_default_metavar_for_optional(action))
+        return f"{', '.join(action.option_strings)} {value}"
 
 
 class Parser(argparse.ArgumentParser):
     """A parser whose errors are JSON where ``--json`` asks for it, and say what was probably meant."""
 
     def format_help(self) -> str:
-        """The help; of the options of sources the names alone, since every command has them."""
+        """The help. Of the options of sources it has the names alone, since most commands have them; what is given
+        by its place and the options stand in one list.
+        """
         form = self._get_formatter()
         form.add_usage(self.usage, self._actions, self._mutually_exclusive_groups)
         form.add_text(self.description)
+        form.start_section("arguments and options" if self._positionals._group_actions else "options")
+        form.add_arguments(self._positionals._group_actions + self._optionals._group_actions)
+        form.end_section()
         for group in self._action_groups:
-            form.start_section(group.title)
+            if group in (self._positionals, self._optionals):
+                continue
             if group.title == HOW:
                 named = [action.option_strings[-1] for action in group._group_actions]
-                form.add_text(f"{', '.join(named)}: see interlock help {SOURCES}")
-            else:
-                form.add_text(group.description)
-                form.add_arguments(group._group_actions)
+                form.add_text(f"{HOW} (interlock help {SOURCES}): {', '.join(named)}")
+                continue
+            form.start_section(group.title)
+            form.add_text(group.description)
+            form.add_arguments(group._group_actions)
             form.end_section()
         form.add_text(self.epilog)
         return form.format_help()

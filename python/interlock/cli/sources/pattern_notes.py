@@ -13,7 +13,7 @@ from typing import Any
 from interlock.cli.sources.source_arguments import Source
 from interlock.cli.terminal.output import Output
 from interlock.cli.terminal.style import NOTE, Line
-from interlock.pattern_hints import CLASSES, unicode_classes
+from interlock.pattern_slips import CLASSES, unicode_classes
 from interlock.util.json_pointer import escaped
 from interlock.util.quoting import shortened
 

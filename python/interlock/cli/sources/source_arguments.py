@@ -61,9 +61,8 @@ from interlock.util.near_words import nearest
 from interlock.util.verbatim_json import extract
 
 HELP = (
-    "a file (.json a schema, .regex a pattern, .choices one a line, .lark, .gbnf, .ebnf a grammar), or text: "
-    "schema:'{...}', pattern:'[a-z]+', choices:yes,no, grammar:'start: ...', tag:'{...}' (a structural tag), "
-    "tools:@FILE (--tool-format), schema:@FILE (any name)"
+    "a file (.json, .regex, .choices, .lark, .gbnf, .ebnf) or text: schema:'{...}', pattern:'[a-z]+', "
+    "choices:yes,no, grammar:, tag:, tools:, schema:@FILE (any name)"
 )
 SCHEMA_KEY = (
     "the schema is inside the JSON file: the value of KEY at its top, or of a JSON Pointer, as "

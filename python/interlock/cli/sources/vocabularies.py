@@ -46,8 +46,8 @@ def add_arguments(parser: argparse.ArgumentParser, required: bool = False) -> No
         metavar="FILE",
         required=required,
         default=None if required else BYTES,
-        help="tokenizer.json, tekken.json, a tiktoken file, a sentencepiece model, GGUF or a vocabulary pack; or the "
-        "folder of a model that holds one" + default,
+        help="tokenizer.json, tekken.json, a tiktoken file, a sentencepiece model, GGUF, a vocabulary pack, or a "
+        "model's folder with one of them" + default,
     )
     add_details(group)
 

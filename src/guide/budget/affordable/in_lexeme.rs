@@ -1,10 +1,10 @@
 //! Tokens that stay inside a string with a pattern or a format.
 //!
-//! Text leads such a string to hundreds of states, so neither does plain text have one price nor are configurations
-//! worth numbering. But the way from a state to the end of the string is short and remembered with the lexeme, and what
-//! lies below the string costs what the bounds of its frames say. So the vocabulary's trie is walked with the states of
-//! the lexeme alone, and each state is asked about once. The most that any token leaves to write is kept with the
-//! state: while that fits, nothing is walked.
+//! Text leads such a string to hundreds of states. So plain text has no single price there, and there are too many
+//! configurations to number them. But two costs are known: that of the way from a state to the end of the string, which
+//! is kept with the lexeme, and that of the frames below the string, which their bounds tell. So the vocabulary's trie
+//! is walked with the states of the lexeme alone, and each state is priced once. The largest price of any token is kept
+//! with the state it begins in: while the budget has room for that, no walk is needed.
 
 use std::ops::Range;
 

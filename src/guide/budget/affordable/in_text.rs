@@ -1,8 +1,8 @@
-//! Tokens inside a text that plain text leads back to.
+//! Prices of tokens inside a text where plain text leaves the configuration as it was.
 //!
-//! Plain text changes nothing there, so a token counts from its first mark on, and the few ways in which tokens go on
-//! from there have one price each. Prices are kept with a description of the text, by content: the guide asks again for
-//! every token inside it.
+//! The price of a token there depends only on what follows its plain text, from its first mark (a quote, a backslash)
+//! on. Tokens go on from there in few ways, and each way is priced once. The prices are kept under a description of the
+//! text's content, because the guide asks for them again at every token inside the text.
 
 use crate::guide::budget::affordable::{ALONE, AffordableTokens, DEAD_CONFIG};
 use crate::guide::budget::completions::{ENDLESS, PlainPrices};

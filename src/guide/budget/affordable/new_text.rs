@@ -1,11 +1,13 @@
 //! New text: one class for all texts that differ from their neighbours.
 //!
-//! A key must differ from the keys that its object has. A key that is a prefix of none of those does, whatever it
-//! becomes, so of such *new* keys only the states of their classes matter, and one of them stands in for all. Two
-//! things are told apart still. What completes the object may need further keys, and these must differ from the new
-//! one. So while the one that stands in is completed, the keys are noted that are tried ([`KeyWatch`]): every other new
-//! key has an equal completion, unless it becomes one of those. Such keys are *exceptions* and are stepped by
-//! themselves. Where the one that stands in is such a key itself, it stands in for none.
+//! A key must differ from the keys that its object has. A key that is a prefix of none of those is *new*: it differs
+//! from them whatever it becomes. Of new keys only the states of their classes matter, so one of them, the *stand-in*,
+//! is priced, and all others have its price.
+//!
+//! There are exceptions. To complete the object may take further keys, and these must differ from the new key as well.
+//! So the keys that are tried while the stand-in is completed are noted ([`KeyWatch`]). A new key that may become one
+//! of them is an *exception*, and is stepped by itself; every other one has a completion like the stand-in's. If the
+//! stand-in is an exception itself, nothing has its price.
 
 use crate::guide::budget::affordable::AffordableTokens;
 use crate::guide::budget::affordable::config_class::ConfigClass;

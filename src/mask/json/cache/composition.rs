@@ -126,7 +126,7 @@ pub struct MaskComposition {
     /// The row of the base, once it was found; it may be gone.
     pub(super) row: OnceLock<Weak<CachedRow>>,
     /// The suffixes that may follow the value, at a place where one begins or goes on.
-    pub(super) afters: Afters,
+    pub(super) suffixes_by_tag: SuffixesByTag,
 }
 
 impl MaskComposition {
@@ -198,11 +198,11 @@ impl MaskComposition {
             Ingredient::Allow(p) | Ingredient::Forbid(p) => p.len() * 8,
         };
         let after = |a: &(u32, SuffixSet, UnresolvedSuffixes)| size_of_val(a) + a.1.len() * 8 + a.2.len() * 4;
-        let afters: usize = self.afters.iter().map(after).sum();
-        size_of::<MaskComposition>() + afters + self.parts.iter().map(part).sum::<usize>() + self.tokens.len() * 4
+        let by_tag: usize = self.suffixes_by_tag.iter().map(after).sum();
+        size_of::<MaskComposition>() + by_tag + self.parts.iter().map(part).sum::<usize>() + self.tokens.len() * 4
     }
 }
 
 /// What may follow a value that is to begin, by rule: kept with the mask of its place, so that a guide for which that
 /// mask was remembered knows it as well.
-pub(crate) type Afters = Box<[(u32, SuffixSet, UnresolvedSuffixes)]>;
+pub(crate) type SuffixesByTag = Box<[(u32, SuffixSet, UnresolvedSuffixes)]>;

@@ -64,7 +64,7 @@ impl<'a> MaskBuilder<'a> {
         let found = memo.find(&self.tables.patches, probe, |composition| {
             self.tables.count_mask(true);
             self.write(composition);
-            self.know_afters(n.parent, &composition.afters);
+            self.know_suffixes_by_tag(n.parent, &composition.suffixes_by_tag);
         });
         found.is_some()
     }
@@ -94,7 +94,7 @@ impl<'a> MaskBuilder<'a> {
         self.write(&composition);
         let n = self.frames.arena.nodes[top as usize];
         if matches!(n.kind, FrameKind::Value | FrameKind::Scalar) {
-            composition.afters = self.afters(n.parent);
+            composition.suffixes_by_tag = self.suffixes_by_tag(n.parent);
         }
         if memo.keep(&self.tables.patches, probe, composition) {
             self.tables.count_mask(false);
@@ -174,7 +174,7 @@ impl<'a> MaskBuilder<'a> {
             copy_inner(&text.mask, self.row);
         }
         if let Some(text) = &self.known.text {
-            apply(self.row, &text.closing.own);
+            apply(self.row, &text.closing.rest);
         }
         true
     }
@@ -273,7 +273,7 @@ impl<'a> MaskBuilder<'a> {
 
     /// Allows crossing tokens.
     pub(crate) fn allow_patch(&mut self, patch: SharedPatch) {
-        for part in patch.core.into_iter().chain((!patch.own.is_empty()).then_some(patch.own)) {
+        for part in patch.core.into_iter().chain((!patch.rest.is_empty()).then_some(patch.rest)) {
             self.share(Ingredient::Allow(part));
         }
     }

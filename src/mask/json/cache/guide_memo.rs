@@ -32,7 +32,7 @@ pub struct ViableAnswer {
     pub(crate) unchecked: bool,
     pub(crate) content: FrameContent,
     pub(crate) bits: SuffixSet,
-    pub(crate) open: UnresolvedSuffixes,
+    pub(crate) unresolved: UnresolvedSuffixes,
 }
 
 /// What a guide has found about the frames that it stands on. It holds as long as the guide does not go back.
@@ -102,7 +102,7 @@ pub struct AfterValue {
     pub(crate) parent: FrameId,
     pub(crate) tag: u32,
     pub(crate) bits: SuffixSet,
-    pub(crate) open: UnresolvedSuffixes,
+    pub(crate) unresolved: UnresolvedSuffixes,
     /// Crossing tokens that were asked for, and which of them are allowed.
     pub(crate) closing: SmallVec<[(u64, SharedPatch); 2]>,
 }
@@ -123,12 +123,12 @@ impl AfterValue {
 }
 
 impl GuideMemo {
-    pub(crate) fn add(&mut self, (parent, tag): (FrameId, u32), bits: &SuffixSet, open: &UnresolvedSuffixes) {
+    pub(crate) fn add(&mut self, (parent, tag): (FrameId, u32), bits: &SuffixSet, unresolved: &UnresolvedSuffixes) {
         if self.values.len() >= AFTER_VALUES {
             self.values.clear();
         }
-        let (bits, open) = (bits.clone(), open.clone());
-        self.values.push(AfterValue { parent, tag, bits, open, closing: SmallVec::new() });
+        let (bits, unresolved) = (bits.clone(), unresolved.clone());
+        self.values.push(AfterValue { parent, tag, bits, unresolved, closing: SmallVec::new() });
     }
 
     /// The crossing tokens that may end the value above `parent` by rule `tag`, if that was asked before, and the
@@ -140,6 +140,6 @@ impl GuideMemo {
         cross: &CrossingTokens,
     ) -> Option<(SharedPatch, UnresolvedSuffixes)> {
         let after = self.values.iter().find(|a| (a.parent, a.tag) == (parent, tag))?;
-        after.closing.iter().find(|c| c.0 == cross.id).map(|c| (c.1.clone(), after.open.clone()))
+        after.closing.iter().find(|c| c.0 == cross.id).map(|c| (c.1.clone(), after.unresolved.clone()))
     }
 }

@@ -6,17 +6,17 @@
 //!   `patch_base` (what patches have in common), [`rows`] (finished rows) and `member_values`.
 //! * `suffix_sets` remembers which suffixes may follow, `spelled_names` what tokens spell of names, `forced_runs` which
 //!   bytes were forced.
-//! * `mask_name` names masks by what they are made of, for rows that lie somewhere else already.
+//! * `composition_name` names masks by what they are made of, for rows that lie somewhere else already.
 //! * `completion_facts` are for budgets: what completes a document behind tokens (`token_bounds`, among others).
 //! * `guide_memo` is what a single guide knows, without a lock.
 //!
 //! `docs/internals/mask-caches.md` has all keys and bounds in one table.
 pub mod completion_facts;
 pub(crate) mod composition;
+pub(crate) mod composition_name;
 pub(crate) mod composition_writer;
 pub(crate) mod forced_runs;
 pub(crate) mod guide_memo;
-pub(crate) mod mask_name;
 pub(crate) mod masks;
 pub(crate) mod member_values;
 pub(crate) mod patch_base;

@@ -3,8 +3,8 @@
 //! What may follow a string differs from schema to schema by a few tokens: the names to which a comma may lead, a
 //! second closing bracket. The hundreds of others are equal, so each of many patches would be a heavy ingredient of its
 //! own, with a finished row of its own in far memory (see `composition`). So a patch is split in two: its *base*, a
-//! patch that others over the same crossing set have as well, and its *own* few tokens. Bases are few, and the rows
-//! made with them stay near.
+//! patch that others over the same crossing set have as well, and the few tokens that are left, its *rest*. Bases are
+//! few, and the rows made with them stay near.
 //!
 //! A base is part of each patch that has it: tokens are only ever added to it, since a token that one ingredient takes
 //! back another may allow. A base begins as a whole patch, and shrinks to what later patches share with it.
@@ -27,13 +27,13 @@ pub struct SharedPatch {
     /// What other patches have as well: of more than `LIGHT` words, mostly.
     pub core: Option<RowPatch>,
     /// The rest.
-    pub own: RowPatch,
+    pub rest: RowPatch,
 }
 
 impl SharedPatch {
     /// Bytes of both parts, as if nobody else held the base: a patch may be the last that does.
     pub fn memory_bytes(&self) -> usize {
-        self.core.as_deref().map_or(0, size_of_val) + size_of_val(&*self.own)
+        self.core.as_deref().map_or(0, size_of_val) + size_of_val(&*self.rest)
     }
 }
 
@@ -50,7 +50,7 @@ struct PatchBase {
 
 /// What `patch` has beside `core`. `None` if `core` is no part of it, or if that is much.
 fn beside(patch: &[(u32, u32)], core: &[(u32, u32)]) -> Option<Vec<(u32, u32)>> {
-    let (mut own, mut left) = (Vec::new(), core);
+    let (mut rest, mut left) = (Vec::new(), core);
     for &(word, bits) in patch {
         let mut more = bits;
         if let Some((&(at, of_core), rest)) = left.split_first()
@@ -63,13 +63,13 @@ fn beside(patch: &[(u32, u32)], core: &[(u32, u32)]) -> Option<Vec<(u32, u32)>> 
             left = rest;
         }
         if more != 0 {
-            own.push((word, more));
-            if own.len() > LIGHT {
+            rest.push((word, more));
+            if rest.len() > LIGHT {
                 return None;
             }
         }
     }
-    left.is_empty().then_some(own)
+    left.is_empty().then_some(rest)
 }
 
 /// The tokens of both.
@@ -91,7 +91,7 @@ impl PatchBases {
     /// Splits a patch of some crossing tokens.
     pub fn split(&self, cross: u64, patch: RowPatch) -> SharedPatch {
         if patch.len() <= LIGHT {
-            return SharedPatch { core: None, own: patch };
+            return SharedPatch { core: None, rest: patch };
         }
         let mut found = self.0.lock().unwrap_or_else(|p| p.into_inner());
         let PatchBase { of, bytes } = &mut *found;
@@ -101,18 +101,18 @@ impl PatchBases {
         }
         let cores = of.entry(cross).or_default();
         let whole = |core: &RowPatch| Some((core.clone(), beside(&patch, core)?));
-        if let Some((core, own)) = cores.iter().find_map(whole) {
-            return SharedPatch { core: Some(core), own: own.into() };
+        if let Some((core, rest)) = cores.iter().find_map(whole) {
+            return SharedPatch { core: Some(core), rest: rest.into() };
         }
         let shrunk = cores.iter().enumerate().filter_map(|(i, core)| {
             let core = common(&patch, core);
             let fits = 2 * tokens(&core) >= tokens(&patch);
-            let own = fits.then(|| beside(&patch, &core)).flatten()?;
-            Some((i, core, own))
+            let rest = fits.then(|| beside(&patch, &core)).flatten()?;
+            Some((i, core, rest))
         });
         // The base that loses least.
-        let (at, core, own): (usize, RowPatch, RowPatch) = match shrunk.max_by_key(|(_, core, _)| tokens(core)) {
-            Some((i, core, own)) => (i, core.into(), own.into()),
+        let (at, core, rest): (usize, RowPatch, RowPatch) = match shrunk.max_by_key(|(_, core, _)| tokens(core)) {
+            Some((i, core, rest)) => (i, core.into(), rest.into()),
             None => (cores.len(), patch, RowPatch::default()),
         };
         *bytes += size_of_val(&*core);
@@ -124,7 +124,7 @@ impl PatchBases {
             }
         };
         *bytes -= left.map_or(0, |left| size_of_val(&*left));
-        SharedPatch { core: Some(core), own }
+        SharedPatch { core: Some(core), rest }
     }
 
     /// Forgets all bases; patches that were split keep theirs.

@@ -6,7 +6,7 @@
 //! in it.
 
 use crate::lexeme::Lexeme;
-use crate::mask::json::cache::composition::Afters;
+use crate::mask::json::cache::composition::SuffixesByTag;
 use crate::mask::json::cache::patch_base::SharedPatch;
 use crate::mask::json::cache::patches::allowed;
 use crate::mask::json::crossing::suffixes::{SuffixSet, UnresolvedSuffixes};
@@ -19,7 +19,7 @@ impl MaskBuilder<'_> {
     /// were put together before, by whomever. `None` as well where some are to be stepped whole.
     pub(crate) fn known_closing(&mut self, parent: FrameId, tag: u32, cross: &CrossingTokens) -> Option<SharedPatch> {
         let after = self.known.values.iter_mut().find(|a| (a.parent, a.tag) == (parent, tag))?;
-        if !after.open.is_empty() {
+        if !after.unresolved.is_empty() {
             return None;
         }
         if let Some(known) = after.closing.iter().find(|c| c.0 == cross.id) {
@@ -42,12 +42,12 @@ impl MaskBuilder<'_> {
     ) -> Option<UnresolvedSuffixes> {
         let bounded = lexeme.filter(|l| !l.all_may_close(count, cross.chars));
         if bounded.is_none()
-            && let Some((patch, open)) = self.known.closing(parent, tag, cross)
+            && let Some((patch, unresolved)) = self.known.closing(parent, tag, cross)
         {
             self.allow_patch(patch);
-            return Some(open);
+            return Some(unresolved);
         }
-        let (bits, open) = self.after_value(parent, tag);
+        let (bits, unresolved) = self.after_value(parent, tag);
         let done = match bounded {
             None => {
                 let patch = self.tables.patches.patch(cross, &self.tables.suffixes, &bits)?;
@@ -66,7 +66,7 @@ impl MaskBuilder<'_> {
                 })
             }
         };
-        done.then_some(open)
+        done.then_some(unresolved)
     }
 
     /// Allows the crossing tokens whose suffixes `bits` allow; false, and nothing was done, if some suffix is not among
@@ -82,16 +82,16 @@ impl MaskBuilder<'_> {
     }
 
     /// What is known to follow the value above `parent`.
-    pub(crate) fn afters(&self, parent: FrameId) -> Afters {
+    pub(crate) fn suffixes_by_tag(&self, parent: FrameId) -> SuffixesByTag {
         let of = self.known.values.iter().filter(|a| a.parent == parent);
-        of.map(|a| (a.tag, a.bits.clone(), a.open.clone())).collect()
+        of.map(|a| (a.tag, a.bits.clone(), a.unresolved.clone())).collect()
     }
 
     /// Knows what follows the value above `parent`, as it was found on another stack that is described alike.
-    pub(crate) fn know_afters(&mut self, parent: FrameId, afters: &Afters) {
-        for (tag, bits, open) in afters.iter() {
+    pub(crate) fn know_suffixes_by_tag(&mut self, parent: FrameId, suffixes_by_tag: &SuffixesByTag) {
+        for (tag, bits, unresolved) in suffixes_by_tag.iter() {
             if !self.known.values.iter().any(|a| (a.parent, a.tag) == (parent, *tag)) {
-                self.known.add((parent, *tag), bits, open);
+                self.known.add((parent, *tag), bits, unresolved);
             }
         }
     }
@@ -99,21 +99,21 @@ impl MaskBuilder<'_> {
     /// See [`AfterValue`].
     pub(crate) fn after_value(&mut self, parent: FrameId, tag: u32) -> (SuffixSet, UnresolvedSuffixes) {
         if let Some(a) = self.known.values.iter().find(|a| (a.parent, a.tag) == (parent, tag)) {
-            return (a.bits.clone(), a.open.clone());
+            return (a.bits.clone(), a.unresolved.clone());
         }
         let mark = self.frames.arena.mark();
         let checked = std::mem::replace(&mut self.frames.arena.unchecked, self.frames.program.has_unique);
         let after = self.frames.finish_by(parent, &[tag]);
-        let (bits, open) = if after == NONE {
+        let (bits, unresolved) = if after == NONE {
             (self.no_suffixes(), UnresolvedSuffixes::new())
         } else {
-            self.live_suffixes_or_open(after)
+            self.live_suffixes_or_unresolved(after)
         };
         self.frames.arena.unchecked = checked;
         self.frames.arena.truncate(&mark);
         if parent < self.known.nodes {
-            self.known.add((parent, tag), &bits, &open);
+            self.known.add((parent, tag), &bits, &unresolved);
         }
-        (bits, open)
+        (bits, unresolved)
     }
 }

@@ -32,7 +32,7 @@ impl MaskBuilder<'_> {
         value: FrameId,
         object: FrameId,
         bits: &mut SuffixSet,
-        open: &mut UnresolvedSuffixes,
+        unresolved: &mut UnresolvedSuffixes,
     ) -> bool {
         // An element that the array has is told by all that was read of it, and members leave out what their values
         // spell.
@@ -76,15 +76,15 @@ impl MaskBuilder<'_> {
             let more = shared && suffixes.trie.end[*end as usize] - *end > FEW_SUFFIXES;
             let alike = suffixes.alike.get(end).filter(|_| more || member.ends.len() > FEW_ENDS);
             let Some(alike) = alike else {
-                self.live_below(*end, after, object, bits, open);
+                self.live_below(*end, after, object, bits, unresolved);
                 continue;
             };
             // What may follow is the same behind every end, and found once.
             let found = behind.get_or_insert_with(|| match shared {
-                true => self.live_suffixes_or_open(after),
+                true => self.live_suffixes_or_unresolved(after),
                 false => self.find_suffixes(after, object),
             });
-            add_alike(alike, found, bits, open);
+            add_alike(alike, found, bits, unresolved);
         }
         true
     }

@@ -205,20 +205,20 @@ pub(crate) fn set(bits: &mut SuffixSet, node: u32) {
     bits[node as usize / 64] |= 1 << (node % 64);
 }
 
-/// Adds what follows a node to `bits` and `open`, as far as `found` and `left` say of the same suffixes from the root
-/// on.
+/// Adds what follows a node to `bits` and `unresolved`, as far as `found` and `left` say of the same suffixes from the
+/// root on.
 pub(crate) fn add_alike(
     alike: &[(u32, u32)],
     (found, left): &(SuffixSet, UnresolvedSuffixes),
     bits: &mut SuffixSet,
-    open: &mut UnresolvedSuffixes,
+    unresolved: &mut UnresolvedSuffixes,
 ) {
     for &(node, same) in alike {
         if found[same as usize / 64] >> (same % 64) & 1 == 1 {
             set(bits, node);
         }
         if left.contains(&same) {
-            open.push(node);
+            unresolved.push(node);
         }
     }
 }

@@ -67,24 +67,24 @@ impl MaskBuilder<'_> {
 
     /// Which suffixes may follow `top`.
     pub(crate) fn live_suffixes(&mut self, top: FrameId) -> SuffixSet {
-        self.live_suffixes_or_open(top).0
+        self.live_suffixes_or_unresolved(top).0
     }
 
     /// Which suffixes may follow `top`, where the element in front of it may not be known: those that uniqueness may
     /// refuse are left out and returned beside.
-    pub(crate) fn live_suffixes_or_open(&mut self, top: FrameId) -> (SuffixSet, UnresolvedSuffixes) {
+    pub(crate) fn live_suffixes_or_unresolved(&mut self, top: FrameId) -> (SuffixSet, UnresolvedSuffixes) {
         self.remembered_suffixes(top, false, |masker| masker.find_suffixes(top, NONE))
     }
 
     /// The suffixes that may follow `top`, and those that are left open; `object` as in
     /// [`live_below`](Self::live_below).
     pub(crate) fn find_suffixes(&mut self, top: FrameId, object: FrameId) -> (SuffixSet, UnresolvedSuffixes) {
-        let (mut bits, mut open) = (self.no_suffixes(), UnresolvedSuffixes::new());
+        let (mut bits, mut unresolved) = (self.no_suffixes(), UnresolvedSuffixes::new());
         set(&mut bits, 0);
         let mark = self.frames.arena.mark();
-        self.live_below(0, top, object, &mut bits, &mut open);
+        self.live_below(0, top, object, &mut bits, &mut unresolved);
         self.frames.arena.truncate(&mark);
-        (bits, open)
+        (bits, unresolved)
     }
 
     /// Which suffixes may follow `after`, just behind a key without a name. Suffixes with a second key of the same
@@ -93,15 +93,15 @@ impl MaskBuilder<'_> {
         let content = self.settled_content(after);
         let unchecked = self.frames.arena.unchecked;
         if let Some(a) = self.known.answer(0, true, unchecked, content.as_ref()) {
-            return (a.bits.clone(), a.open.clone());
+            return (a.bits.clone(), a.unresolved.clone());
         }
         let object = self.frames.arena.nodes[after as usize].parent;
-        let (bits, open) = self.remembered_suffixes(after, true, |masker| masker.find_suffixes(after, object));
+        let (bits, unresolved) = self.remembered_suffixes(after, true, |masker| masker.find_suffixes(after, object));
         if let Some(content) = content {
-            let (bits, open) = (bits.clone(), open.clone());
-            self.remember(ViableAnswer { below: 0, unnamed: true, unchecked, content, bits, open });
+            let (bits, unresolved) = (bits.clone(), unresolved.clone());
+            self.remember(ViableAnswer { below: 0, unnamed: true, unchecked, content, bits, unresolved });
         }
-        (bits, open)
+        (bits, unresolved)
     }
 
     fn remember(&mut self, answer: ViableAnswer) {
@@ -113,14 +113,15 @@ impl MaskBuilder<'_> {
     }
 
     /// Sets the bits of the nodes below `root` that can be stepped from `top`. Behind an unknown key of the object on
-    /// `object`, further keys of that object are followed only where every key may stand; other places go to `open`.
+    /// `object`, further keys of that object are followed only where every key may stand; other places go to
+    /// `unresolved`.
     pub(crate) fn live_below(
         &mut self,
         root: u32,
         top: FrameId,
         object: FrameId,
         bits: &mut SuffixSet,
-        open: &mut UnresolvedSuffixes,
+        unresolved: &mut UnresolvedSuffixes,
     ) {
         let tables = self.tables;
         let suffixes = &tables.suffixes;
@@ -143,14 +144,14 @@ impl MaskBuilder<'_> {
                 i = past;
                 continue;
             }
-            match self.visit_suffix(i, before, object, bits, open) {
+            match self.visit_suffix(i, before, object, bits, unresolved) {
                 SuffixVisit::Refused => i = past,
                 SuffixVisit::Alone => {
                     set(bits, i);
                     i = past;
                 }
                 SuffixVisit::Unresolved => {
-                    open.push(i);
+                    unresolved.push(i);
                     i = past;
                 }
                 SuffixVisit::To(next) => {
@@ -171,7 +172,7 @@ impl MaskBuilder<'_> {
         before: FrameId,
         object: FrameId,
         bits: &mut SuffixSet,
-        open: &mut UnresolvedSuffixes,
+        unresolved: &mut UnresolvedSuffixes,
     ) -> SuffixVisit {
         let trie = &self.tables.suffixes.trie;
         let (byte, past, is_first) = (trie.byte[i as usize], trie.end[i as usize], trie.depth[i as usize] == 1);
@@ -196,7 +197,7 @@ impl MaskBuilder<'_> {
         }
         if byte == b':' && kind == FrameKind::Object && phase == Phase::BeforeColon && is_first {
             set(bits, i);
-            if self.live_below_colon(i, next, object, bits, open) {
+            if self.live_below_colon(i, next, object, bits, unresolved) {
                 return SuffixVisit::Alone;
             }
         }
@@ -205,7 +206,7 @@ impl MaskBuilder<'_> {
         }
         // Behind the object there is no further key of it.
         if closes(byte) && past > i + 1 && is_first && (object == NONE || parent == object) {
-            self.live_below_closed(i, next, bits, open);
+            self.live_below_closed(i, next, bits, unresolved);
             return SuffixVisit::Alone;
         }
         SuffixVisit::To(next)
@@ -250,11 +251,17 @@ impl MaskBuilder<'_> {
 
     /// [`live_below`](Self::live_below) just behind a closing bracket: what follows is the same for all members and
     /// elements of the container that was closed.
-    fn live_below_closed(&mut self, node: u32, top: FrameId, bits: &mut SuffixSet, open: &mut UnresolvedSuffixes) {
+    fn live_below_closed(
+        &mut self,
+        node: u32,
+        top: FrameId,
+        bits: &mut SuffixSet,
+        unresolved: &mut UnresolvedSuffixes,
+    ) {
         let content = self.settled_content(top);
         let unchecked = self.frames.arena.unchecked;
         if let Some(a) = self.known.answer(node, false, unchecked, content.as_ref()) {
-            open.extend_from_slice(&a.open);
+            unresolved.extend_from_slice(&a.unresolved);
             bits.iter_mut().zip(&a.bits).for_each(|(b, a)| *b |= a);
             return;
         }
@@ -265,16 +272,23 @@ impl MaskBuilder<'_> {
         match self.tables.suffixes.alike.get(&node).filter(|_| shared) {
             Some(alike) => {
                 self.depth += 1;
-                let all = self.live_suffixes_or_open(top);
+                let all = self.live_suffixes_or_unresolved(top);
                 self.depth -= 1;
                 add_alike(alike, &all, &mut found, &mut left);
             }
             None => self.live_below(node, top, NONE, &mut found, &mut left),
         }
-        open.extend_from_slice(&left);
+        unresolved.extend_from_slice(&left);
         bits.iter_mut().zip(&found).for_each(|(b, f)| *b |= f);
         if let Some(content) = content {
-            self.remember(ViableAnswer { below: node, unnamed: false, unchecked, content, bits: found, open: left });
+            self.remember(ViableAnswer {
+                below: node,
+                unnamed: false,
+                unchecked,
+                content,
+                bits: found,
+                unresolved: left,
+            });
         }
     }
 

@@ -179,7 +179,7 @@ impl MaskBuilder<'_> {
             return false;
         }
         // A second key in one token, and elements: what the key spells may matter.
-        self.cross_open(cross, &open, top, from);
+        self.cross_unresolved(cross, &open, top, from);
         true
     }
 

@@ -65,7 +65,7 @@ impl VocabTables {
                             Some(known) => known,
                             None => match by_walk() {
                                 Some(inner) => return Some(LexemeMask { inner, cross: far.cross.clone() }),
-                                None => self.find_needs(vocabulary, lexeme, state),
+                                None => self.find_pending_lengths(vocabulary, lexeme, state),
                             },
                         };
                         self.fitting((vocabulary, l.kind()), row, &*needs?, room)
@@ -112,7 +112,7 @@ impl VocabTables {
     }
 
     /// Finds what is needed behind the tokens of a state, and keeps it.
-    fn find_needs(
+    fn find_pending_lengths(
         &self,
         vocabulary: &Vocabulary,
         lexeme: &MaskedLexeme,

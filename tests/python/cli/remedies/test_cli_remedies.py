@@ -1,15 +1,12 @@
 """The remedies of the command line help, and nothing is offered where nothing is known."""
 
 import json
-import re
-from pathlib import Path
 
 import pytest
 from command_line import here, machine, run
 
 import interlock
 
-SOURCES = Path(__file__).parents[4] / "src"
 TOOLS = [{"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {}}}}]
 
 
@@ -318,46 +315,6 @@ def test_a_pattern_of_the_other_dialect_has_a_remedy(tmp_path, pattern, remedy):
     error = machine(tmp_path, "inspect", *source, code=3)["error"]
     found = error.get("remedy")
     assert found is None if remedy is None else found is not None and found.startswith(remedy), error
-
-
-def messages_of_the_parsers():
-    """How each message of the parsers of patterns begins, up to what is put into it."""
-    folder = SOURCES / "regex" / "parse"
-    if not folder.is_dir():
-        pytest.skip("the sources are not here")
-    text = "".join(file.read_text(encoding="utf-8") for file in sorted(folder.glob("*.rs")))
-    said = re.findall(
-        r'(?:\berror|\bErr|flag_or|message = format!)\((?:"[^"]*", |format!\(|\s+)?"((?:[^"\\]|\\.)+)"', text
-    )
-    unread = set(re.findall(r"\berror\(([^,()]+)", text)) - {"&self", "message", "format!", "missing"}
-    assert all(argument.startswith('"') for argument in unread), unread
-    begins = {re.split(r"\{\w", one.replace("{end}", ">"))[0].replace(r"\\", "\\") for one in said}
-    # An ArgumentError, of an option.
-    return sorted(begins - {"unknown pattern flag "})
-
-
-#: How messages begin that say themselves what to write.
-SAYS_IT = ("(?",)
-
-
-def beginnings_with_a_hint():
-    """How the messages begin that ``HINTS`` of the core has a row for."""
-    table = (SOURCES / "error" / "pattern_hints.rs").read_text(encoding="utf-8")
-    table = table.partition("] = &[\n")[2].partition("\n];")[0]
-    rows = re.findall(r"&\[(.*?)\],", table, re.DOTALL)
-    return [begin for row in rows for begin in re.findall('"([^"]*)"', row)]
-
-
-def test_every_message_about_a_pattern_has_a_hint():
-    messages = messages_of_the_parsers()
-    assert len(messages) > 40 and {"missing :", "bad group name ", "invalid group", "bad escape \\"} <= set(messages)
-    begins = beginnings_with_a_hint()
-    without = [message for message in messages if not message.startswith((*begins, *SAYS_IT))]
-    assert not without, (
-        f"HINTS of src/error/pattern_hints.rs says what to do, or SAYS_IT of this file that it is said: {without}"
-    )
-    unused = [begin for begin in begins if not any(m.startswith(begin) for m in messages)]
-    assert not unused, f"no pattern is refused with these beginnings of HINTS: {unused}"
 
 
 @pytest.mark.parametrize("source", ["pattern:a(", 'schema:{"pattern": "a("}', "grammar:start: /a(/"])

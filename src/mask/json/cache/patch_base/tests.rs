@@ -19,7 +19,7 @@ fn tokens_of(patch: &[(u32, u32)]) -> BTreeSet<u32> {
 /// All tokens of a split patch, none of them twice.
 fn joined(split: &SharedPatch) -> BTreeSet<u32> {
     let mut all = split.core.as_deref().map(tokens_of).unwrap_or_default();
-    assert!(tokens_of(&split.own).into_iter().all(|t| all.insert(t)), "a token of the core is its own as well");
+    assert!(tokens_of(&split.rest).into_iter().all(|t| all.insert(t)), "a token of the core is in the rest as well");
     all
 }
 
@@ -27,7 +27,7 @@ fn joined(split: &SharedPatch) -> BTreeSet<u32> {
 fn few_tokens_are_their_own() {
     let cores = PatchBases::default();
     let few = row_of((0..64).map(|i| i * 32));
-    assert_eq!(cores.split(1, few.clone()), SharedPatch { core: None, own: few });
+    assert_eq!(cores.split(1, few.clone()), SharedPatch { core: None, rest: few });
 }
 
 #[test]
@@ -35,14 +35,14 @@ fn patches_that_differ_in_few_tokens_have_one_core() {
     let cores = PatchBases::default();
     let most = || (0..200).map(|i| i * 40);
     let first = cores.split(1, row_of(most()));
-    assert!(first.own.is_empty());
+    assert!(first.rest.is_empty());
     let second = cores.split(1, row_of(most().chain([3, 7, 9_000])));
     assert!(Arc::ptr_eq(second.core.as_ref().unwrap(), first.core.as_ref().unwrap()));
-    assert_eq!(tokens_of(&second.own), BTreeSet::from([3, 7, 9_000]));
+    assert_eq!(tokens_of(&second.rest), BTreeSet::from([3, 7, 9_000]));
     // What lacks some of it has a smaller base, which later ones share.
     let third = cores.split(1, row_of(most().skip(5)));
     let fourth = cores.split(1, row_of(most()));
-    assert!(third.own.is_empty());
+    assert!(third.rest.is_empty());
     assert!(Arc::ptr_eq(third.core.as_ref().unwrap(), fourth.core.as_ref().unwrap()));
     assert_eq!(joined(&fourth), most().collect());
     // Other crossing tokens have bases of their own.
@@ -66,7 +66,7 @@ fn a_split_patch_is_the_patch() {
         let made = cores.split(random.below(3) as u64, row_of(tokens.iter().copied()));
         assert_eq!(joined(&made), tokens);
         split += made.core.is_some() as u32;
-        shared += (made.core.is_some() && !made.own.is_empty()) as u32;
+        shared += (made.core.is_some() && !made.rest.is_empty()) as u32;
     }
     assert!(split > 1_000 && shared > 500, "{split} {shared}");
 }

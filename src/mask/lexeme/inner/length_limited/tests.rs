@@ -79,7 +79,7 @@ fn ways(
     let TokenSet::Dense(row) = &far.inner else { return Default::default() };
     let (room, _) = l.count_key(count);
     let fits = |t: u32| fits(l, state, count, vocabulary.token_bytes(t).unwrap());
-    let needs = tables.find_needs(vocabulary, lexeme, state);
+    let needs = tables.find_pending_lengths(vocabulary, lexeme, state);
     [
         tables.fitting_by_length((vocabulary, l.kind()), row, (room, l.most_later()), fits),
         needs.map(|needs| tables.fitting((vocabulary, l.kind()), row, &needs, room)),

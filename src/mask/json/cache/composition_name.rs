@@ -33,8 +33,8 @@ impl MaskBuilder<'_> {
             name.number(0);
             name_part(name, Ingredient::Inner(text.mask.clone()));
             let closing = &text.closing;
-            let own = (!closing.own.is_empty()).then_some(&closing.own);
-            closing.core.iter().chain(own).for_each(|patch| name_part(name, Ingredient::Allow(patch.clone())));
+            let rest = (!closing.rest.is_empty()).then_some(&closing.rest);
+            closing.core.iter().chain(rest).for_each(|patch| name_part(name, Ingredient::Allow(patch.clone())));
             return true;
         }
         if !self.is_described(memo, top, probe) {
@@ -42,7 +42,7 @@ impl MaskBuilder<'_> {
         }
         let parent = self.frames.arena.nodes[top as usize].parent;
         let named = memo.find(&self.tables.patches, probe, |composition| {
-            self.know_afters(parent, &composition.afters);
+            self.know_suffixes_by_tag(parent, &composition.suffixes_by_tag);
             name_composition(name, composition)
         });
         named == Some(true)
