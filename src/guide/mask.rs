@@ -298,8 +298,8 @@ impl Guide {
         }
     }
 
-    /// Does work over a pattern or a document, and counts the memory that it takes: a guide that took much is lost where
-    /// there is none left. `None` then.
+    /// Does work over a pattern or a document, and counts the memory that it takes: a guide that took much is lost
+    /// where there is none left. `None` then.
     fn with_memory_counted<T>(&mut self, work: impl FnOnce(&mut Guide) -> T) -> Option<T> {
         let before = taken_here();
         let answer = work(self);
