@@ -1,21 +1,22 @@
 //! interlock: exact constrained decoding.
 //!
-//! A language model writes one token at a time. interlock turns a *source* (a pattern, a JSON Schema or a list of
-//! choices) and a *vocabulary* (the bytes of every token) into an *index*: an automaton whose states know which tokens
-//! may come next. A *guide* is one request's cursor over a shared index. It fills the mask of allowed tokens, takes the
-//! token that was sampled, goes back, and owns the end of the output.
+//! A language model writes one token at a time. interlock turns a *source* (a pattern, a JSON Schema, a grammar or a
+//! list of choices) and a *vocabulary* (the bytes of every token) into an *index*: an automaton whose states know which
+//! tokens may come next. A *guide* is one request's cursor over a shared index. It fills the mask of allowed tokens,
+//! takes the token that was sampled, goes back, and owns the end of the output.
 //!
 //! ```text
 //! pattern ---regex---> expressions (expr) ---> lexeme: one lazy DFA ----------------------+
 //! schema ---schema---> rules (json) ---compile---> program + lexemes (pushdown, lexeme) --+--> index
+//! grammar ---grammar---> productions ---compile---> LR states + scanner (pushdown) -------+
 //! tokenizer files ---vocab---> vocabulary: bytes, trie, fingerprint ----------------------+
 //!                                                                                         |
 //! logits <--mask_kernels-- bitmask <--mask-- guide (position, history) <------------------+
 //! ```
 //!
 //! A mask allows a token if, and only if, valid output can still follow it. From every position there is a way to the
-//! end. What cannot be enforced so is refused when the source is compiled, by an [`Error`] that says what and where;
-//! after [`Index::guide`] nothing fails on a limit.
+//! end. What cannot be enforced so is refused when the source is compiled, by an [`Error`] that says what and where. A
+//! guide whose masks are more work, or memory, than [`Limits`] allow fails alone: see [`Guide::failure`].
 //!
 //! # Example
 //!

@@ -61,7 +61,7 @@ const HINTS: &[(&[&str], &str)] = &[
         r"write a name in braces behind it, as in \p{L}",
     ),
     (&[r"bad escape \", r"invalid escape \"], "{escape}"),
-    (&["unknown Unicode property"], r"a category, \p{L}, or a script, \p{Script=Greek}"),
+    (&["unknown Unicode property"], r"write a category, as in \p{L}, or a script, as in \p{Script=Greek}"),
 ];
 
 /// What to do about a pattern whose error has this message; `None` where the message says it. `fault` is the character
@@ -92,10 +92,24 @@ pub(crate) fn known_beginnings() -> impl Iterator<Item = &'static str> {
 fn of_group(behind: &str) -> &'static str {
     match behind {
         _ if behind.starts_with('|') => "write (?:...|...): the numbers of groups make no difference here",
+        _ if behind.starts_with('>') => "write (?:...): this dialect has no atomic groups",
+        _ if behind.starts_with('#') => "leave out the comment: this dialect has none",
+        _ if behind.starts_with('(') => {
+            "a condition on a group cannot be enforced; write all ways out, as in (?:...|...)"
+        }
+        _ if behind.starts_with("P=") => of_reference(),
+        _ if behind.starts_with(['i', 'm', 's', '-']) => {
+            "write : and the part that the flags are for, as in (?i:...); flags of the whole pattern stand beside it"
+        }
         _ if behind.starts_with('^') => "write the flags without ^, as in (?i:...)",
         _ if calls(behind) => "a pattern cannot call itself; a JSON Schema may recurse, by $ref",
         _ => r"(?:...) is a group, (?=...) looks ahead; write \( for the character",
     }
+}
+
+/// What to do about a text that must be that of a group.
+fn of_reference() -> &'static str {
+    "write out what the group may be a second time; that both are equal cannot be enforced"
 }
 
 /// Whether a group calls the whole pattern or a part of it, as `(?R)`, `(?1)`, `(?+1)`, `(?&x)` and `(?P>x)` do.
@@ -109,7 +123,7 @@ fn of_escape(message: &str) -> &'static str {
     match message.split_once('\\').and_then(|(_, behind)| behind.chars().next()) {
         Some('A' | 'z' | 'Z' | 'G' | 'K') => "leave it out",
         Some('Q' | 'E') => r"leave out \Q and \E, and write a backslash before each mark between them",
-        Some('k' | 'g') => "write out what the group may be a second time; that both are equal cannot be enforced",
+        Some('k' | 'g') => of_reference(),
         Some('h') => r"write [ \t]",
         Some('H') => r"write [^ \t]",
         Some('R') => r"write (?:\r\n|[\n\r])",
@@ -123,7 +137,7 @@ fn of_escape(message: &str) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Limits, RegexOptions, check_regex};
+    use crate::{Dialect, Limits, RegexOptions, check_regex};
 
     fn hint_of(pattern: &str) -> Option<String> {
         let error = check_regex(pattern, &RegexOptions::default(), &Limits::default()).unwrap_err();
@@ -136,6 +150,23 @@ mod tests {
         let of_braces = r"leave out one of the two, put the first into a group, (?:...), or write \{ for { itself";
         assert_eq!(hint_of("a*{2}").as_deref(), Some(of_braces));
         assert_eq!(hint_of("a?b)"), Some(r"leave it out, or write \) for the character itself".to_owned()));
+    }
+
+    #[test]
+    fn groups_of_python_in_the_dialect_of_json_schema() {
+        for (pattern, begin) in [
+            ("(?>a)", "write (?:...)"),
+            ("(?#a)", "leave out the comment"),
+            ("(a)(?(1)b|c)", "a condition on a group"),
+            ("(?P=n)", "write out what the group"),
+            ("(?i", "write : and the part"),
+            ("(?-i", "write : and the part"),
+            ("(?", "(?:...) is a group"),
+        ] {
+            let options = RegexOptions { dialect: Dialect::Ecma, ..Default::default() };
+            let error = check_regex(pattern, &options, &Limits::default()).unwrap_err();
+            assert!(error.hint().unwrap_or_default().starts_with(begin), "{pattern}: {:?}", error.hint());
+        }
     }
 
     #[test]

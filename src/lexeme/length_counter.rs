@@ -1,4 +1,4 @@
-//! Length bounds of a string: a register of whoever steps the lexeme.
+//! Length bounds of a string (`minLength`, `maxLength`): a register of whoever steps the lexeme.
 //!
 //! A state knows the lengths that may still follow it, as intervals, and whoever steps counts code points. Together
 //! they say whether the bounds can still be kept, so a bound makes no states. How the length *grows* from any state,
