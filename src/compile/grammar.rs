@@ -17,7 +17,7 @@ use crate::mask::vocab_tables::VocabTables;
 use crate::pushdown::grammar::bnf_rules::check_terminals;
 use crate::pushdown::grammar::program::GrammarProgram;
 use crate::pushdown::grammar::scanner::END;
-use crate::pushdown::grammar::token_bounds::ends_behind_every_char;
+use crate::pushdown::grammar::terminal_token_bounds::ends_behind_every_char;
 use crate::pushdown::json::program::Program;
 use crate::schema::{PropertyOrder, SchemaOptions, Spelling, Whitespace};
 use crate::util::cancel::checkpoint_after;

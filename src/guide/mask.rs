@@ -12,7 +12,7 @@ use crate::guide::position::Position;
 use crate::index::{IndexCore, IndexEngine};
 use crate::mask::json::cache::composition::copy_inner;
 use crate::mask::json::cache::guide_memo::GuideMemo;
-use crate::mask::json::masker::MaskBuilder;
+use crate::mask::json::mask_builder::JsonMaskBuilder;
 use crate::mask::lexeme::masked_lexeme::MaskedLexeme;
 use crate::pushdown::json::frame::FrameKind;
 use crate::pushdown::json::machine::JsonMachine;
@@ -23,14 +23,14 @@ use crate::util::work_meter::{Spent, has_given_up, metered_with, taken_here};
 pub(super) const CATCH_UP: usize = 64;
 
 /// What fills `row` with the mask of a configuration.
-pub(super) fn masker<'a>(
+pub(super) fn mask_builder<'a>(
     inner: &'a IndexCore,
     lexemes: &'a [Arc<MaskedLexeme>],
     frames: JsonMachine<'a>,
-    known: &'a mut GuideMemo,
+    guide_memo: &'a mut GuideMemo,
     row: &'a mut [u32],
-) -> MaskBuilder<'a> {
-    MaskBuilder::new(&inner.vocabulary, &inner.tables, lexemes, frames, known, row)
+) -> JsonMaskBuilder<'a> {
+    JsonMaskBuilder::new(&inner.vocabulary, &inner.tables, lexemes, frames, guide_memo, row)
 }
 
 impl Guide {
@@ -158,8 +158,8 @@ impl Guide {
             }
             (IndexEngine::Document { program, lexemes }, Position::Document { arena, top }) => {
                 let last = &mut self.last;
-                let mut masker = masker(inner, lexemes, JsonMachine { program, arena }, &mut last.known, row);
-                if masker.is_known(&inner.memo, *top, &mut last.probe) {
+                let mut builder = mask_builder(inner, lexemes, JsonMachine { program, arena }, &mut last.known, row);
+                if builder.is_known(&inner.memo, *top, &mut last.probe) {
                     return false;
                 }
             }
@@ -187,8 +187,8 @@ impl Guide {
             }
             (IndexEngine::Document { program, lexemes }, Position::Document { arena, top }) => {
                 let last = &mut self.last;
-                let mut masker = masker(inner, lexemes, JsonMachine { program, arena }, &mut last.known, row);
-                let known = masker.fill_known(&inner.memo, *top, &mut last.probe);
+                let mut builder = mask_builder(inner, lexemes, JsonMachine { program, arena }, &mut last.known, row);
+                let known = builder.fill_known(&inner.memo, *top, &mut last.probe);
                 if known && let Some(spelling) = &inner.tables.spelling {
                     spelling.filter(row);
                 }
@@ -246,8 +246,8 @@ impl Guide {
             }
             (IndexEngine::Document { program, lexemes }, Position::Document { arena, top }) => {
                 let last = &mut self.last;
-                let mut masker = masker(inner, lexemes, JsonMachine { program, arena }, &mut last.known, row);
-                masker.fill_asked(&inner.memo, *top, &last.probe);
+                let mut builder = mask_builder(inner, lexemes, JsonMachine { program, arena }, &mut last.known, row);
+                builder.fill_asked(&inner.memo, *top, &last.probe);
                 if let Some(spelling) = &inner.tables.spelling {
                     spelling.filter(row);
                 }

@@ -86,7 +86,7 @@ register! {
     // A few hundred rows for 128,000 tokens.
     TEXT_ENDS: "text ends", "tokens by what they leave to write in a string" by "lexeme, state and length",
         Index, 8 << 20, 0;
-    TOKEN_BOUNDS: "token bounds", "what completes a document behind each of few tokens"
+    BOUNDS_AFTER_TOKENS: "bounds after tokens", "what completes a document behind each of few tokens"
         by "description of a configuration",
         Index, 4 << 20, 0;
     // Grammars.

@@ -11,7 +11,7 @@ import functools
 import zoneinfo
 from typing import Any
 
-from interlock.output_types.python_types import string_formats
+from interlock.output_types.python_types import type_patterns
 from interlock.schema_hints.schema_keywords import MAPS, VALUES
 
 __all__ = ["prompt_schema"]
@@ -25,7 +25,7 @@ def prompt_schema(schema: Any) -> Any:
     """``schema`` without titles, and with formats and plain bounds in the place of what enforces them exactly. A
     pattern that a user wrote stays.
 
-    >>> prompt_schema({"title": "When", **string_formats.whole(string_formats.DATE)})
+    >>> prompt_schema({"title": "When", **type_patterns.whole(type_patterns.DATE)})
     {'type': 'string', 'format': 'date'}
     """
     if isinstance(schema, list):
@@ -50,9 +50,9 @@ def prompt_schema(schema: Any) -> Any:
 def _of_pattern(pattern: str) -> dict[str, str]:
     """What to say of a string that has to match ``pattern``."""
     known = _known_patterns().get(pattern)
-    if known is None and string_formats.AFTER_SCHEME in pattern:
+    if known is None and type_patterns.AFTER_SCHEME in pattern:
         known = {"format": "uri"}
-    if known is None and (days := string_formats.days_of(pattern)) is not None:
+    if known is None and (days := type_patterns.days_of(pattern)) is not None:
         # Words that JSON Schema does not have, and that validators know.
         known = {"format": "date", "formatMinimum": str(days[0]), "formatMaximum": str(days[1])}
         if days[0] == datetime.date.min:
@@ -66,20 +66,20 @@ def _of_pattern(pattern: str) -> dict[str, str]:
 def _known_patterns() -> dict[str, dict[str, str]]:
     """What stands for the patterns of this package."""
     words: dict[str, dict[str, str]] = {
-        string_formats.DATE: {"format": "date"},
-        string_formats.DURATION: {"format": "duration"},
-        string_formats.EMAIL: {"format": "email"},
-        string_formats.INTEGER_KEY: {"pattern": "^-?[0-9]+$"},
-        string_formats.PRINTABLE: {},
+        type_patterns.DATE: {"format": "date"},
+        type_patterns.DURATION: {"format": "duration"},
+        type_patterns.EMAIL: {"format": "email"},
+        type_patterns.INTEGER_KEY: {"pattern": "^-?[0-9]+$"},
+        type_patterns.PRINTABLE: {},
     }
-    for pattern, name in ((string_formats.TIME, "time"), (string_formats.DATETIME, "date-time")):
-        bare = pattern.removesuffix(f"{string_formats.OFFSET}?")
-        words |= dict.fromkeys((pattern, bare, bare + string_formats.OFFSET), {"format": name})
+    for pattern, name in ((type_patterns.TIME, "time"), (type_patterns.DATETIME, "date-time")):
+        bare = pattern.removesuffix(f"{type_patterns.OFFSET}?")
+        words |= dict.fromkeys((pattern, bare, bare + type_patterns.OFFSET), {"format": name})
     for version in (None, *range(1, 9)):
-        words[string_formats.uuid_pattern(version)] = {"format": "uuid"}
-    for name, pattern in string_formats.BY_FORMAT.items():
+        words[type_patterns.uuid_pattern(version)] = {"format": "uuid"}
+    for name, pattern in type_patterns.BY_FORMAT.items():
         words[pattern] = {"format": name}
-    return {string_formats.whole(pattern)["pattern"]: said for pattern, said in words.items()}
+    return {type_patterns.whole(pattern)["pattern"]: said for pattern, said in words.items()}
 
 
 def _plain_number(schema: dict[str, Any]) -> dict[str, Any]:

@@ -73,7 +73,7 @@ pub(super) struct PlainPrices {
 
 impl PlainPrices {
     /// Whether what is left suffices, if that has one answer.
-    pub(super) fn fit(self, left: u64) -> Option<bool> {
+    pub(super) fn one_verdict(self, left: u64) -> Option<bool> {
         match (u64::from(self.least) <= left, u64::from(self.most) <= left) {
             (true, false) => None,
             (_, fits) => Some(fits),

@@ -33,7 +33,7 @@ const MAX_SPECIAL: usize = 2_000;
 /// Positions with one future.
 struct PositionClass {
     branches: Branches,
-    fits: Option<bool>,
+    is_affordable: Option<bool>,
     next: Option<Box<[u32]>>,
 }
 
@@ -124,7 +124,7 @@ impl<'a> GrammarPositions<'a> {
             return DEAD_POSITION;
         }
         let number = self.classes.len() as u32;
-        self.classes.push(PositionClass { branches, fits: None, next: None });
+        self.classes.push(PositionClass { branches, is_affordable: None, next: None });
         self.numbers.insert(key, number);
         number
     }
@@ -151,20 +151,20 @@ impl<'a> GrammarPositions<'a> {
     }
 
     /// Whether at most `left` tokens complete the output from a class.
-    fn fits(&mut self, at: u32, left: u64) -> bool {
+    fn is_affordable_position(&mut self, at: u32, left: u64) -> bool {
         let Some(class) = self.classes.get(at as usize) else { return false };
-        if let Some(known) = class.fits {
+        if let Some(known) = class.is_affordable {
             return known;
         }
         if is_nearly_over() {
             return false;
         }
-        let fits = self.find_fit(at, left);
-        self.classes[at as usize].fits = Some(fits);
-        fits
+        let found = self.find_affordable_position(at, left);
+        self.classes[at as usize].is_affordable = Some(found);
+        found
     }
 
-    fn find_fit(&mut self, at: u32, left: u64) -> bool {
+    fn find_affordable_position(&mut self, at: u32, left: u64) -> bool {
         let branches = self.classes[at as usize].branches.clone();
         let mut least = self.program.machine(self.stack).least_cost(&branches);
         if least == 0 {
@@ -247,7 +247,7 @@ impl<'a> GrammarPositions<'a> {
         self.walk(|this, node, to| {
             for &token in trie.tokens(node) {
                 let bit = row[token as usize >> 5] & 1 << (token & 31);
-                if bit != 0 && named.binary_search(&token).is_err() && this.fits(to, left) {
+                if bit != 0 && named.binary_search(&token).is_err() && this.is_affordable_position(to, left) {
                     kept[token as usize >> 5] |= bit;
                 }
             }
@@ -267,7 +267,7 @@ impl<'a> GrammarPositions<'a> {
             let bytes = vocabulary.spelling(token).unwrap_or_default();
             let to =
                 bytes.iter().fold(0, |at, &byte| if at == DEAD_POSITION { DEAD_POSITION } else { self.step(at, byte) });
-            if !self.fits(to, left) {
+            if !self.is_affordable_position(to, left) {
                 row[token as usize >> 5] &= !bit;
             }
         }
@@ -359,7 +359,7 @@ impl<'a> GrammarPositions<'a> {
                     self.class(all)
                 }
             };
-            if !self.fits(to, left) {
+            if !self.is_affordable_position(to, left) {
                 *word &= !bit;
             }
         }

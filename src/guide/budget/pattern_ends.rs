@@ -43,7 +43,7 @@ pub(super) struct PatternEnds<'a> {
     /// By number and byte: where that leads.
     next: Vec<u32>,
     /// By number: whether what is left completes the state.
-    fits: Vec<Option<bool>>,
+    affordable: Vec<Option<bool>>,
     /// Work that was done: alternatives of states, steps of searches, searches by tokens.
     width: usize,
     searched: usize,
@@ -55,9 +55,9 @@ impl<'a> PatternEnds<'a> {
         let exact = guide.budget.as_ref().is_some_and(|b| b.spelled) && lexeme.least_bytes_are_exact();
         let longest = longest.max(1) as u64;
         let numbers = FxHashMap::default();
-        let (states, next, fits) = (Vec::new(), Vec::new(), Vec::new());
+        let (states, next, affordable) = (Vec::new(), Vec::new(), Vec::new());
         let (width, searched, near) = (0, 0, 0);
-        PatternEnds { guide, lexeme, left, longest, exact, states, numbers, next, fits, width, searched, near }
+        PatternEnds { guide, lexeme, left, longest, exact, states, numbers, next, affordable, width, searched, near }
     }
 
     /// Keeps the tokens of a row after which the output can be completed.
@@ -78,7 +78,7 @@ impl<'a> PatternEnds<'a> {
                 continue;
             }
             for &t in trie.tokens(node).iter().filter(|&&t| row[t as usize >> 5] >> (t & 31) & 1 == 1) {
-                kept[t as usize >> 5] |= u32::from(self.fit(to)) << (t & 31);
+                kept[t as usize >> 5] |= u32::from(self.is_affordable_state(to)) << (t & 31);
             }
             node += 1;
             if node < end {
@@ -95,7 +95,7 @@ impl<'a> PatternEnds<'a> {
         if number == next {
             self.states.push(state);
             self.next.extend([UNKNOWN_SUCCESSOR; 256]);
-            self.fits.push(None);
+            self.affordable.push(None);
             self.width += self.lexeme.width(state);
         }
         number
@@ -116,16 +116,16 @@ impl<'a> PatternEnds<'a> {
         to
     }
 
-    fn fit(&mut self, number: u32) -> bool {
-        if let Some(known) = self.fits[number as usize] {
+    fn is_affordable_state(&mut self, number: u32) -> bool {
+        if let Some(known) = self.affordable[number as usize] {
             return known;
         }
-        let found = self.find(self.states[number as usize]);
-        self.fits[number as usize] = Some(found);
+        let found = self.find_affordable_state(self.states[number as usize]);
+        self.affordable[number as usize] = Some(found);
         found
     }
 
-    fn find(&mut self, state: StateId) -> bool {
+    fn find_affordable_state(&mut self, state: StateId) -> bool {
         let least = u64::from(self.lexeme.least_bytes(state, 0));
         if least.div_ceil(self.longest) > self.left {
             return false;

@@ -1,7 +1,7 @@
 //! The name of the mask where a guide is.
 
 use crate::guide::Guide;
-use crate::guide::mask::{CATCH_UP, masker};
+use crate::guide::mask::{CATCH_UP, mask_builder};
 use crate::guide::position::Position;
 use crate::index::{IndexEngine, IndexHandle};
 use crate::mask::json::cache::composition::Ingredient;
@@ -103,8 +103,9 @@ impl Guide {
                 let is_spelled = inner.tables.spelling.is_some();
                 name.number(if is_spelled { Origin::SpelledDocument } else { Origin::Document } as u64);
                 let last = &mut self.last;
-                let mut masker = masker(inner, lexemes, JsonMachine { program, arena }, &mut last.known, &mut []);
-                masker.name_known(&inner.memo, *top, &mut last.probe, name)
+                let mut builder =
+                    mask_builder(inner, lexemes, JsonMachine { program, arena }, &mut last.known, &mut []);
+                builder.name_known(&inner.memo, *top, &mut last.probe, name)
             }
             (IndexEngine::Grammar(grammar), Position::Grammar { stack, at }) => {
                 name.number(Origin::Grammar as u64);

@@ -9,7 +9,7 @@ use crate::index::tables::mask_delta::{DeltaEncoder, MaskDelta};
 use crate::index::{IndexCore, IndexEngine};
 use crate::mask::json::cache::composition::{Ingredient, MaskComposition};
 use crate::mask::json::cache::guide_memo::GuideMemo;
-use crate::mask::json::masker::MaskBuilder;
+use crate::mask::json::mask_builder::JsonMaskBuilder;
 use crate::pushdown::json::arena::Arena;
 use crate::pushdown::json::machine::JsonMachine;
 use crate::util::seeded_hash::SeededMap;
@@ -27,7 +27,7 @@ pub struct MaskWorker<'a> {
     /// Configurations by number: a lexeme's state, or a top node of the arena.
     tops: Vec<u32>,
     /// What was found about the frames: configurations stay where they are.
-    known: GuideMemo,
+    guide_memo: GuideMemo,
     sketcher: DeltaEncoder,
     row: Vec<u32>,
     /// Deltas by what they are made of, with that itself, so that parts keep their addresses.
@@ -39,7 +39,7 @@ impl<'a> MaskWorker<'a> {
     pub fn new(inner: &'a IndexCore, arena: Arena, tops: Vec<u32>) -> Self {
         let words = inner.vocabulary.words();
         let (sketcher, row) = (DeltaEncoder::new(words), vec![0; words]);
-        MaskWorker { inner, arena, tops, known: GuideMemo::default(), sketcher, row, made: SeededMap::default() }
+        MaskWorker { inner, arena, tops, guide_memo: GuideMemo::default(), sketcher, row, made: SeededMap::default() }
     }
 
     /// For configurations that are found by [`follow`](Self::follow); it knows the start, number 0.
@@ -95,10 +95,10 @@ impl<'a> MaskWorker<'a> {
         };
         let frames = JsonMachine { program, arena: &mut self.arena };
         let (tables, row) = (&inner.tables, &mut self.row[..]);
-        let mut masker = MaskBuilder::new(&inner.vocabulary, tables, lexemes, frames, &mut self.known, row);
-        let composition = masker.make_composition(top);
+        let mut builder = JsonMaskBuilder::new(&inner.vocabulary, tables, lexemes, frames, &mut self.guide_memo, row);
+        let composition = builder.make_composition(top);
         if composition.is_none() {
-            masker.fill_anew(top);
+            builder.fill_anew(top);
         }
         let Some(composition) = composition else { return Arc::new(self.sketcher.of_row(&self.row)) };
         let names: Vec<u64> = composition.parts().iter().map(Ingredient::name).collect();

@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use crate::mask::grammar::builder::{MaskBuilder, Place, children};
+use crate::mask::grammar::mask_builder::{GrammarMaskBuilder, Place, children};
 use crate::pushdown::grammar::closure::Shifted;
 use crate::pushdown::grammar::parse_stack::{Branch, NO_FRAME, NodeId};
 use crate::pushdown::grammar::scanner::{NO_OBLIGATIONS, ObligationsId};
@@ -23,7 +23,7 @@ pub(super) struct DocumentVisit {
     pub(super) all: bool,
 }
 
-impl MaskBuilder<'_, '_> {
+impl GrammarMaskBuilder<'_, '_> {
     /// Adds to `row` the tokens that run past the end of a document; with `all` those that stay inside as well. Returns
     /// the nodes of the stack that decided it.
     pub(super) fn walk_document(

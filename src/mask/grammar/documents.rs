@@ -7,11 +7,12 @@
 
 use std::sync::Arc;
 
-use crate::mask::grammar::{GrammarMasker, builder};
+use crate::mask::grammar::GrammarMasker;
+use crate::mask::grammar::mask_builder::GrammarMaskBuilder;
 use crate::mask::json::cache::completion_facts::CompletionFacts;
 use crate::mask::json::cache::guide_memo::GuideMemo;
 use crate::mask::json::cache::masks::{CacheProbe, MaskCache};
-use crate::mask::json::masker::MaskBuilder;
+use crate::mask::json::mask_builder::JsonMaskBuilder;
 use crate::mask::lexeme::masked_lexeme::MaskedLexeme;
 use crate::mask::mask_name::MaskName;
 use crate::mask::row_patch::{RowPatch, apply};
@@ -106,8 +107,8 @@ impl GrammarMasker<'_> {
         let mut machine = self.program.machine(stack);
         let Some(frames) = machine.frames(branch.document) else { return false };
         let (tables, lexemes) = (self.tables, &masks.lexemes);
-        let mut masker = MaskBuilder::new(self.vocabulary, tables, lexemes, frames, &mut memo.known, row);
-        if !masker.fill_known(&masks.memo, branch.frame, &mut memo.probe) || !self.find_past(stack, branch, memo) {
+        let mut builder = JsonMaskBuilder::new(self.vocabulary, tables, lexemes, frames, &mut memo.known, row);
+        if !builder.fill_known(&masks.memo, branch.frame, &mut memo.probe) || !self.find_past(stack, branch, memo) {
             return false;
         }
         memo.past.as_ref().is_some_and(|past| {
@@ -132,8 +133,8 @@ impl GrammarMasker<'_> {
         let mut machine = self.program.machine(stack);
         let Some(frames) = machine.frames(branch.document) else { return false };
         let (tables, lexemes) = (self.tables, &masks.lexemes);
-        let mut masker = MaskBuilder::new(self.vocabulary, tables, lexemes, frames, &mut memo.known, &mut []);
-        masker.name_known(&masks.memo, branch.frame, &mut memo.probe, name)
+        let mut builder = JsonMaskBuilder::new(self.vocabulary, tables, lexemes, frames, &mut memo.known, &mut []);
+        builder.name_known(&masks.memo, branch.frame, &mut memo.probe, name)
             && self.find_past(stack, branch, memo)
             && memo.past.as_ref().is_some_and(|past| {
                 name.patch(past);
@@ -151,7 +152,7 @@ impl GrammarMasker<'_> {
     ) {
         let mark = stack.mark();
         if branch.scan != NO_OBLIGATIONS {
-            builder::MaskBuilder::new(self, stack, branch).walk_document(
+            GrammarMaskBuilder::new(self, stack, branch).walk_document(
                 branch,
                 branch.document,
                 branch.frame,
@@ -186,7 +187,7 @@ impl GrammarMasker<'_> {
             if let Some(start) = start {
                 // Its frame is forgotten below, so nothing is remembered of it.
                 self.fill_frame(stack, document, start, row, &mut DocumentMemo::default());
-                builder::MaskBuilder::new(self, stack, branch).walk_document(branch, document, start, false, row);
+                GrammarMaskBuilder::new(self, stack, branch).walk_document(branch, document, start, false, row);
             }
         }
         stack.truncate(&mark);
@@ -196,7 +197,7 @@ impl GrammarMasker<'_> {
     pub fn tokens_past_document(&self, stack: &mut ParseStack, branch: &Branch) -> Vec<u32> {
         let mark = stack.mark();
         let mut row = vec![0; self.tables.words];
-        let walk = builder::MaskBuilder::new(self, stack, branch);
+        let walk = GrammarMaskBuilder::new(self, stack, branch);
         walk.walk_document(branch, branch.document, branch.frame, false, &mut row);
         let mut machine = self.program.machine(stack);
         machine.special_tokens(&[*branch], &mut Vec::new(), |t| row[t as usize >> 5] |= 1 << (t & 31));
@@ -218,9 +219,9 @@ impl GrammarMasker<'_> {
         let mut machine = self.program.machine(stack);
         let Some(frames) = machine.frames(document) else { return };
         let (tables, lexemes) = (self.tables, &masks.lexemes);
-        let mut masker = MaskBuilder::new(self.vocabulary, tables, lexemes, frames, &mut memo.known, &mut own);
-        if !masker.fill_known(&masks.memo, frame, &mut memo.probe) {
-            masker.fill_asked(&masks.memo, frame, &memo.probe);
+        let mut builder = JsonMaskBuilder::new(self.vocabulary, tables, lexemes, frames, &mut memo.known, &mut own);
+        if !builder.fill_known(&masks.memo, frame, &mut memo.probe) {
+            builder.fill_asked(&masks.memo, frame, &memo.probe);
         }
         row.iter_mut().zip(&own).for_each(|(to, from)| *to |= from);
     }
@@ -243,7 +244,7 @@ impl GrammarMasker<'_> {
     /// described the branch.
     fn make_past(&self, stack: &mut ParseStack, branch: &Branch, memo: &mut DocumentMemo) {
         let mut row = vec![0; self.tables.words];
-        let walk = builder::MaskBuilder::new(self, stack, branch);
+        let walk = GrammarMaskBuilder::new(self, stack, branch);
         let first_new = walk.first_new();
         let mut decided = walk.walk_document(branch, branch.document, branch.frame, false, &mut row);
         let allow = |token: u32| row[token as usize >> 5] |= 1 << (token & 31);

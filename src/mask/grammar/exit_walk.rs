@@ -5,14 +5,14 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use crate::mask::grammar::GrammarMasker;
-use crate::mask::grammar::builder::{MaskBuilder, Visit};
 use crate::mask::grammar::exits::{ExitsBelow, SMALL};
+use crate::mask::grammar::mask_builder::{GrammarMaskBuilder, Visit};
 use crate::mask::grammar::segments::VOCABULARY;
 use crate::pushdown::grammar::parse_stack::NO_COLUMN;
 use crate::pushdown::grammar::scanner::REFUSED;
 use crate::util::work_meter::is_over;
 
-impl MaskBuilder<'_, '_> {
+impl GrammarMaskBuilder<'_, '_> {
     /// Sees to what comes behind the terminals that go on below some nodes.
     pub(super) fn run_exits(&mut self) {
         let GrammarMasker { program, vocabulary, tables, masks, .. } = *self.masker;

@@ -8,14 +8,14 @@
 //!
 //! A mask that is not known is put together from parts that belong to the vocabulary and to one state of the scanner:
 //! the tokens that stay inside a terminal (the same rows that patterns and schemas use), and the places in the trie of
-//! tokens where a terminal may end (`exits`). Only behind those the parser is asked (`builder`).
+//! tokens where a terminal may end (`exits`). Only behind those the parser is asked (`mask_builder`).
 
-mod builder;
 mod document_walk;
 mod documents;
 pub(crate) mod end_nodes;
 mod exit_walk;
 mod exits;
+mod mask_builder;
 mod row_levels;
 mod segment_walk;
 mod segments;
@@ -23,10 +23,10 @@ mod special_tokens;
 
 use std::sync::{Arc, OnceLock};
 
-use crate::mask::grammar::builder::MaskBuilder;
 use crate::mask::grammar::documents::PastTokens;
 pub use crate::mask::grammar::documents::{DocumentMasks, DocumentMemo};
 use crate::mask::grammar::exits::Exits;
+use crate::mask::grammar::mask_builder::GrammarMaskBuilder;
 use crate::mask::grammar::row_levels::Row;
 use crate::mask::grammar::segments::Segments;
 use crate::mask::lexeme::masked_lexeme::MaskedLexeme;
@@ -297,12 +297,12 @@ impl GrammarMasker<'_> {
         let mark = stack.mark();
         let (tokens, decided) = match known.mostly {
             Some(Row { tokens, open: Some(open) }) => {
-                let (mut row, decided) = MaskBuilder::new(self, stack, branch).build_open(branch, &open);
+                let (mut row, decided) = GrammarMaskBuilder::new(self, stack, branch).build_open(branch, &open);
                 row.iter_mut().zip(tokens.iter()).for_each(|(to, from)| *to |= from);
                 (row, decided)
             }
             _ => {
-                let built = MaskBuilder::new(self, stack, branch).build(branch);
+                let built = GrammarMaskBuilder::new(self, stack, branch).build(branch);
                 if let Some((level, row, open)) = built.mostly.filter(|_| !is_over()) {
                     let mut view = stack.view(branch);
                     (0..level).for_each(|_| {

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::mask::grammar::GrammarMasker;
-use crate::mask::grammar::builder::{MaskBuilder, children};
 use crate::mask::grammar::exits::{ENDS_PER_STEP, ROWS_PER_STEP, SMALL};
+use crate::mask::grammar::mask_builder::{GrammarMaskBuilder, children};
 use crate::mask::grammar::segments::{Beginning, Segment, SegmentEnd, UNNAMED, VOCABULARY};
 use crate::mask::lexeme::lexeme_mask::TokenSet;
 use crate::mask::trie_kind::TrieKind;
@@ -97,7 +97,7 @@ fn segment_of(masker: &GrammarMasker, trie: &Trie, (name, node, least, start): B
     Segment { inner, states: states.into(), ends: ends.into(), inside, newlines: newlines.into() }
 }
 
-impl MaskBuilder<'_, '_> {
+impl GrammarMaskBuilder<'_, '_> {
     /// Goes on at a place with what comes below a node: subtrees of at least `least` nodes, behind the end of a
     /// terminal.
     pub(super) fn begin_below(&mut self, trie: &Trie, node: u32, least: u32, to: u32, end: (u32, ObligationsId)) {

@@ -2,14 +2,14 @@
 
 use smallvec::SmallVec;
 
-use crate::mask::grammar::builder::MaskBuilder;
+use crate::mask::grammar::mask_builder::GrammarMaskBuilder;
 use crate::pushdown::grammar::bnf_rules::Symbol;
 use crate::pushdown::grammar::closure::Shifted;
 use crate::pushdown::grammar::parse_stack::{Branch, NO_COLUMN};
 use crate::pushdown::grammar::scanner::NO_OBLIGATIONS;
 use crate::pushdown::grammar::succession::outlook::Outlook;
 
-impl MaskBuilder<'_, '_> {
+impl GrammarMaskBuilder<'_, '_> {
     /// Whether the output can be completed behind the special tokens of a set, and how far down the stack that looks.
     fn completes_behind_special(&mut self, place: u32, symbol: Symbol) -> (bool, usize) {
         let program = self.masker.program;

@@ -8,7 +8,7 @@
 
 use crate::json::string_escape::EscapeState;
 use crate::json::whitespace::Gap;
-use crate::mask::json::masker::{MAX_DEPTH, MaskBuilder, WalkOver};
+use crate::mask::json::mask_builder::{JsonMaskBuilder, MAX_DEPTH, WalkOver};
 use crate::mask::trie_kind::TrieKind;
 use crate::pushdown::json::frame::{Frame, FrameId, FrameKind, NONE, Phase};
 use crate::pushdown::json::literal_trie::{LiteralNode, LiteralTrie};
@@ -16,10 +16,10 @@ use crate::pushdown::json::literal_trie::{LiteralNode, LiteralTrie};
 /// Where a walk is among constants: the number of their set, the node and how far into an escape.
 type At = (u32, u32, EscapeState);
 
-impl MaskBuilder<'_> {
+impl JsonMaskBuilder<'_> {
     /// The constants of a value that begin right here, below a node of the tokens' trie.
     pub(crate) fn open_constants(&mut self, (walked, node): (TrieKind, u32), set: u32, parent: FrameId) {
-        self.begin();
+        self.empty_stale_row();
         let over = WalkOver::Whole(walked);
         if let Some(child) = self.child(over, node, b'"') {
             self.emit(over, child);
@@ -29,7 +29,7 @@ impl MaskBuilder<'_> {
 
     /// What constants allow below a node of the tokens' trie; the value stands above `parent`.
     pub(crate) fn constants(&mut self, (walked, node): (TrieKind, u32), at: At, parent: FrameId) {
-        self.begin();
+        self.empty_stale_row();
         let program = self.frames.program;
         let Some(set) = program.constants.get(at.0) else { return };
         if self.depth >= MAX_DEPTH {

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use crate::json::string_escape::{EscapeMove, EscapeState, step};
 use crate::lexeme::{CLOSED, DEAD_STATE, Lexeme, LexemeKind};
 use crate::mask::json::crossing::suffixes::UnresolvedSuffixes;
-use crate::mask::json::masker::{MaskBuilder, WalkOver};
+use crate::mask::json::mask_builder::{JsonMaskBuilder, WalkOver};
 use crate::mask::lexeme::lexeme_mask::{CrossingTokens, LexemeMask};
 use crate::mask::row_patch::patch;
 use crate::mask::trie_kind::TrieKind;
@@ -23,19 +23,19 @@ use crate::pushdown::json::unique::{DuplicateRisk, is_decimal};
 /// The most tokens that close a string in one way and are stepped one by one.
 const FEW: usize = 8;
 
-impl MaskBuilder<'_> {
+impl JsonMaskBuilder<'_> {
     /// Lets `part` put together what may follow `top`, a value that may begin, a scalar or a key, and takes repetitions
     /// back.
     pub(crate) fn unrepeated(&mut self, walked: TrieKind, node: u32, top: FrameId, part: impl FnOnce(&mut Self)) {
-        if !self.unique {
+        if !self.in_unique_array {
             return part(self);
         }
-        let known = &mut *self.known;
+        let known = &mut *self.guide_memo;
         let repeats = self.frames.exceptions(top, top < known.nodes, known.elements, &mut known.sorted);
-        let outer = (self.exact, self.repeated_raw);
-        (self.exact, self.repeated_raw) = (self.exact || repeats.unknown, repeats.raw);
+        let outer = (self.steps_crossing_whole, self.repeated_raw);
+        (self.steps_crossing_whole, self.repeated_raw) = (self.steps_crossing_whole || repeats.unknown, repeats.raw);
         self.ask_once(top, part);
-        (self.exact, self.repeated_raw) = outer;
+        (self.steps_crossing_whole, self.repeated_raw) = outer;
         if !repeats.range.is_empty() {
             let n = self.frames.arena.nodes[top as usize];
             let counted = *repeats.arrays == [n.parent] && self.frames.all_differ(n.parent);
@@ -228,7 +228,7 @@ impl MaskBuilder<'_> {
         if self.composition.is_some() {
             return self.forbid(patch(tokens.to_vec()), false);
         }
-        self.begin();
+        self.empty_stale_row();
         tokens.iter().for_each(|&t| self.row[t as usize >> 5] &= !(1 << (t & 31)));
     }
 
@@ -341,7 +341,7 @@ impl MaskBuilder<'_> {
         part(self);
         let deferred = std::mem::replace(&mut self.deferred, outer);
         if !deferred.is_empty() {
-            self.begin();
+            self.empty_stale_row();
             self.set_allowed(top, deferred);
         }
     }
@@ -391,7 +391,7 @@ impl MaskBuilder<'_> {
     /// Whether the key at `top` has to be stepped byte by byte.
     pub(crate) fn key_is_watched(&self, top: FrameId) -> bool {
         let n = &self.frames.arena.nodes[top as usize];
-        self.exact && self.frames.program.has_watched && n.phase == Phase::Key
+        self.steps_crossing_whole && self.frames.program.has_watched && n.phase == Phase::Key
     }
 }
 

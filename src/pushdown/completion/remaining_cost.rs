@@ -111,7 +111,7 @@ impl RemainingCosts {
             keep(shape.may_end(node.count.into(), counts), item.tag, array_rest(frames, costs, node, item));
         }
         for item in objects(frames, node) {
-            keep(frames.may_close(node, item), item.tag, object_rest(frames, costs, node, item));
+            keep(frames.object_may_close(node, item), item.tag, object_rest(frames, costs, node, item));
         }
         end <= on
     }

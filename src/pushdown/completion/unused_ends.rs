@@ -63,7 +63,7 @@ fn has_all_it_needs(frames: &JsonMachine, node: &Frame) -> bool {
             let counts = &frames.arena.counts[item.counts as usize..][..shape.contains.len()];
             shape.may_end(node.count.into(), counts)
         }),
-        FrameKind::Object => frames.arena.objects[items].iter().any(|item| frames.may_close(node, item)),
+        FrameKind::Object => frames.arena.objects[items].iter().any(|item| frames.object_may_close(node, item)),
         _ => false,
     }
 }

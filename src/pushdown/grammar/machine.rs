@@ -70,7 +70,7 @@ impl GrammarMachine<'_> {
             } else {
                 let to = self.program.scanner.next(branch.scan, byte);
                 if to != REFUSED {
-                    let tokens = self.program.bounds.tokens_of(&self.program.scanner, to, branch.tokens);
+                    let tokens = self.program.terminal_token_bounds.tokens_of(&self.program.scanner, to, branch.tokens);
                     let column = self.program.column_behind(self.stack, branch.indents, branch.column, byte, to);
                     add(&mut out, Branch { scan: to, tokens, column, ..*branch });
                 }

@@ -30,4 +30,4 @@ pub mod right_recursion;
 pub mod scanner;
 pub mod stack_view;
 pub mod succession;
-pub mod token_bounds;
+pub mod terminal_token_bounds;

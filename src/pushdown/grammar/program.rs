@@ -19,7 +19,7 @@ use crate::pushdown::grammar::lr_automaton::LrAutomaton;
 use crate::pushdown::grammar::parse_stack::{NO_FRAME, NodeId, ParseStack};
 use crate::pushdown::grammar::scanner::{ObligationsId, ScanStateId, Scanner};
 use crate::pushdown::grammar::succession::Succession;
-use crate::pushdown::grammar::token_bounds::TokenBounds;
+use crate::pushdown::grammar::terminal_token_bounds::TerminalTokenBounds;
 use crate::pushdown::json::arena::Arena;
 use crate::pushdown::json::machine::JsonMachine;
 use crate::pushdown::json::program::Program;
@@ -40,7 +40,7 @@ pub struct GrammarProgram {
     /// Terminals that may stand between others.
     pub ignored: Box<[u32]>,
     /// Terminals that are bounded in tokens.
-    pub bounds: TokenBounds,
+    pub terminal_token_bounds: TerminalTokenBounds,
     /// The special tokens of each set, ascending.
     pub token_sets: Box<[Box<[u32]>]>,
     /// The special tokens behind which the output may end wherever they stand, ascending. As a stop token, such a one
@@ -101,7 +101,7 @@ impl GrammarProgram {
             closures: Closures::default(),
             follow,
             ignored,
-            bounds: TokenBounds::from_grammar(grammar),
+            terminal_token_bounds: TerminalTokenBounds::from_grammar(grammar),
             token_sets,
             documents,
             succession,

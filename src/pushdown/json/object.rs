@@ -92,7 +92,7 @@ impl JsonMachine<'_> {
         let mut tags: SmallVec<[u32; 8]> = SmallVec::new();
         for i in node.start..node.start + node.len {
             let item = self.arena.objects[i as usize];
-            if self.may_close(&node, &item) && tags.last() != Some(&item.tag) {
+            if self.object_may_close(&node, &item) && tags.last() != Some(&item.tag) {
                 tags.push(item.tag);
             }
         }
@@ -100,7 +100,7 @@ impl JsonMachine<'_> {
     }
 
     /// Whether an item has all that it needs.
-    pub(crate) fn may_close(&self, node: &Frame, item: &ObjectItem) -> bool {
+    pub(crate) fn object_may_close(&self, node: &Frame, item: &ObjectItem) -> bool {
         let p = &self.program.objects[item.shape as usize];
         let (seen, need) = (self.bits(item.seen, p.words), self.bits(item.need, p.words));
         let complete = p.witnesses & !item.witnessed == 0 && need.iter().zip(seen).all(|(n, s)| n & !s == 0);

@@ -18,7 +18,7 @@ from scripted_generator import ScriptedGenerator
 import interlock
 from interlock.explain import byte_vocabulary
 from interlock.output_types import output_type_of, resolve
-from interlock.output_types.python_types.string_formats import DATE, date_range
+from interlock.output_types.python_types.type_patterns import DATE, date_range
 
 ONE = datetime.timedelta(days=1)
 

@@ -152,6 +152,19 @@ def test_an_edit_after_the_build_is_named(sources, name):
     assert core_sources.age_of(core, sources) == f"the core is older than {name}: run make dev"
 
 
+def test_all_edits_after_the_build_are_named_the_last_one_first(sources):
+    core = built_of(sources)
+    for later, name in enumerate(["src/lib.rs", "Cargo.toml"]):
+        written(sources / name, "// Edited.\n", later=100 + later)
+    assert core_sources.age_of(core, sources) == "the core is older than Cargo.toml and src/lib.rs: run make dev"
+    for i in range(4):
+        written(sources / "src" / f"new_{i}.rs", "\n", later=200 - i)
+    first = "the core is older than src/new_0.rs, src/new_1.rs, src/new_2.rs, src/new_3.rs, Cargo.toml and "
+    assert core_sources.age_of(core, sources) == first + "1 other file: run make dev"
+    written(sources / "src" / "regex" / "parser.rs", "\n", later=50)
+    assert core_sources.age_of(core, sources) == first + "2 other files: run make dev"
+
+
 def test_a_core_of_another_commit_is_found_whatever_its_date(sources):
     """A copy of an old core is younger than the sources, and so is one behind an old commit."""
     other = "the core was built from other sources than those in src: run make dev"
@@ -166,7 +179,10 @@ def test_a_core_of_another_commit_is_found_whatever_its_date(sources):
 
 
 def runs(root: Path, test: str, *options: str) -> list[str]:
-    """What pytest prints for a test in ``root``, under the core of this process."""
+    """What pytest prints for a test in ``root``, under the core of this process. Only the parser is younger than it."""
+    for path in core_sources.source_files(root):
+        os.utime(path, (0, 0))
+    os.utime(root / "src" / "regex" / "parser.rs", (4e9, 4e9))
     (root / "tests" / "python" / "test_one.py").write_text(test, encoding="utf-8")
     path = os.pathsep.join([str(Path(CORE).parents[1]), os.environ.get("PYTHONPATH", "")])
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *options, "tests/python"]
@@ -175,7 +191,6 @@ def runs(root: Path, test: str, *options: str) -> list[str]:
 
 
 def test_a_run_begins_and_if_it_failed_ends_with_the_line(sources):
-    os.utime(sources / "src" / "regex" / "parser.rs", (4e9, 4e9))
     line = "the core is older than src/regex/parser.rs: run make dev"
     passed = runs(sources, "def test():\n    pass\n")
     assert passed[0] == line and passed.count(line) == 1 and "1 passed" in passed[-1]
@@ -187,7 +202,6 @@ def test_a_run_begins_and_if_it_failed_ends_with_the_line(sources):
 def test_a_package_that_cannot_be_imported_names_the_core(sources):
     package = sources / "tests" / "python" / "support" / "interlock"
     package.mkdir()
-    os.utime(sources / "src" / "regex" / "parser.rs", (4e9, 4e9))
     (package / "__init__.py").write_text("from interlock._core import wish\n", encoding="utf-8")
     said = "\n".join(runs(sources, "def test():\n    pass\n"))
     assert "the core cannot be loaded (No module named 'interlock._core'): run make dev" in said

@@ -4,6 +4,7 @@ import json
 import random
 
 import pytest
+from engine_lists import assert_core_knows
 
 import interlock
 from interlock._recipe import byte_vocabulary
@@ -64,6 +65,7 @@ def test_the_texts_are_those_of_json(schema, texts, form):
 
 @pytest.mark.parametrize("name", sorted(FORMATS))
 def test_every_format_of_json_schema_is_enforced(name):
+    assert_core_knows(name)
     in_json, in_call = _both({"type": "string", "format": name}, "qwen3_coder")
     for seed in range(5):
         text = FORMATS[name].sample(random.Random(seed))
@@ -82,6 +84,7 @@ def test_what_no_text_of_a_format_holds(name, text):
 
 def holds(name, text):
     """Whether some text of a format holds ``text``."""
+    assert_core_knows(name)
     mark = {"<": "[<]", "\n": "\\n"}[text]
     grammar = f'start: T\nT: %json_text {{"format": "{name}"}} & /.*{mark}.*/s'
     try:
@@ -89,6 +92,11 @@ def holds(name, text):
     except interlock.UnsatisfiableError:
         return False
     return True
+
+
+def test_a_core_that_is_older_than_a_format_is_named():
+    with pytest.raises(AssertionError, match="does not know the format mac: run make dev"):
+        holds("mac", "<")
 
 
 def test_a_format_that_may_hold_a_delimiter_is_found():

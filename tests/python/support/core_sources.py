@@ -14,6 +14,7 @@ from types import ModuleType
 
 ROOT = Path(__file__).parents[3]
 REMEDY = "run make dev"
+_MOST_NAMED = 5
 
 
 def source_files(root: Path) -> Iterator[Path]:
@@ -43,11 +44,26 @@ def age_of(core: ModuleType, root: Path = ROOT) -> str | None:
     """
     if not (root / "src").is_dir() or getattr(core, "_sources", None) == checksum(root):
         return None
-    newest = max(source_files(root), key=lambda path: path.stat().st_mtime)
     built = Path(core.__file__ or "")
-    if built.is_file() and newest.stat().st_mtime > built.stat().st_mtime:
-        return f"the core is older than {newest.relative_to(root).as_posix()}: {REMEDY}"
+    newer = _changed_since(built.stat().st_mtime, root) if built.is_file() else []
+    if newer:
+        return f"the core is older than {_listed(newer)}: {REMEDY}"
     return f"the core was built from other sources than those in src: {REMEDY}"
+
+
+def _changed_since(time: float, root: Path) -> list[str]:
+    """The sources that changed after a time, the last change first."""
+    changes = [(path.stat().st_mtime, path.relative_to(root).as_posix()) for path in source_files(root)]
+    return [name for changed, name in sorted(changes, key=lambda change: (-change[0], change[1])) if changed > time]
+
+
+def _listed(names: list[str]) -> str:
+    """The first names as a list in words, with the number of the others."""
+    named, others = names[:_MOST_NAMED], len(names) - _MOST_NAMED
+    if others > 0:
+        named.append("1 other file" if others == 1 else f"{others} other files")
+    *first, last = named
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def why_not_imported(error: ImportError, core: ModuleType | None, root: Path = ROOT) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic.errors import PydanticInvalidForJsonSchema
 
-from interlock.output_types.python_types import string_formats
+from interlock.output_types.python_types import type_patterns
 
 __all__ = ["check_alias", "read_by_function", "text_checks"]
 
@@ -49,7 +49,7 @@ def read_by_function(schema: _Schema, made: _JsonSchema) -> _JsonSchema:
     if name == "EncodedStr.decode_str" and made.get("format") in ("base64", "base64url"):
         return {**made, "format": f"{made['format']}-text"}
     if name == "ByteSize._validate" and "anyOf" in made:
-        return {"anyOf": [string_formats.whole(string_formats.BYTE_SIZE), {"type": "integer", "minimum": 0}]}
+        return {"anyOf": [type_patterns.whole(type_patterns.BYTE_SIZE), {"type": "integer", "minimum": 0}]}
     if name == "PathType.validate_new" and made.get("format") == "path":
         raise _refused(
             "pydantic looks whether there is such a file",
@@ -76,7 +76,7 @@ def _with_length(inner: _Schema, bound: tuple[str, Any], made: _JsonSchema) -> _
         )
     if inner.get("type") == "function-wrap" and inner["schema"].get("type") == "url" and "pattern" in made:
         # pydantic counts the characters of the URL in its normal form, so the model writes that.
-        as_it_is = made["pattern"].replace(string_formats.AFTER_SCHEME, string_formats.AFTER_SCHEME_AS_IT_IS)
+        as_it_is = made["pattern"].replace(type_patterns.AFTER_SCHEME, type_patterns.AFTER_SCHEME_AS_IT_IS)
         return {**made, "pattern": as_it_is}
     return made
 

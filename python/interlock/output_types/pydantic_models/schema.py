@@ -23,7 +23,7 @@ from interlock._core import UnsupportedError
 from interlock.output_types.pydantic_models.mismatched_bounds import fit_bounds
 from interlock.output_types.pydantic_models.python_checks import check_alias, read_by_function, text_checks
 from interlock.output_types.pydantic_models.unenforced_bounds import warn_unenforced
-from interlock.output_types.python_types import string_formats, type_hints
+from interlock.output_types.python_types import type_hints, type_patterns
 from interlock.output_types.python_types.enum_members import check_values
 from interlock.output_types.python_types.field_places import (
     Place,
@@ -53,7 +53,7 @@ _INSTEAD = {
 }
 # Types whose values pydantic has read by another package, which need not be there.
 _ASK_OTHERS = frozenset(("EmailStr", "NameEmail"))
-_OFFSETS = {"naive": "", "aware": string_formats.OFFSET}
+_OFFSETS = {"naive": "", "aware": type_patterns.OFFSET}
 
 
 def _closed(schema: _JsonSchema) -> _JsonSchema:
@@ -92,7 +92,7 @@ class _ClosedJsonSchema(GenerateJsonSchema):
             except PydanticInvalidForJsonSchema as error:
                 error.__dict__["refused_part"] = schema
                 raise
-            return string_formats.exact(made)
+            return type_patterns.exact(made)
         # Every member was left out.
         empty = PydanticInvalidForJsonSchema("no member of the union can be written as JSON")
         empty.__dict__["refused_part"] = schema
@@ -173,7 +173,7 @@ class _ClosedJsonSchema(GenerateJsonSchema):
         inner = self.definition_schemas.get(inner.get("schema_ref"), inner)
         keys = inner.get("type")
         if keys == "int":
-            made["propertyNames"] = {"pattern": f"^(?:{string_formats.INTEGER_KEY})$"}
+            made["propertyNames"] = {"pattern": f"^(?:{type_patterns.INTEGER_KEY})$"}
         elif keys == "enum" and inner.get("sub_type") == "int":
             # Of a text pydantic makes the integer.
             made["propertyNames"] = {"enum": [str(int(member.value)) for member in inner["members"]]}
@@ -189,26 +189,26 @@ class _ClosedJsonSchema(GenerateJsonSchema):
 
     def date_schema(self, schema: _CoreSchema) -> _JsonSchema:
         """The days within its bounds. An error where no day lies within, and for bounds by today's date."""
-        first, last = string_formats.days_within(schema)
+        first, last = type_patterns.days_within(schema)
         if first > last:
             raise PydanticInvalidForJsonSchema("no date lies within its bounds")
         self._no_bounds({"now_op": schema.get("now_op"), "type": "date"}, "date", schema)
-        return string_formats.whole(string_formats.date_range(first, last))
+        return type_patterns.whole(type_patterns.date_range(first, last))
 
     def time_schema(self, schema: _CoreSchema) -> _JsonSchema:
         """The times of day that pydantic reads. An error for bounds, which cannot be enforced."""
         self._no_bounds(schema, "time")
-        return self._clock(string_formats.TIME, schema)
+        return self._clock(type_patterns.TIME, schema)
 
     def datetime_schema(self, schema: _CoreSchema) -> _JsonSchema:
         """The times that pydantic reads. An error for bounds, which cannot be enforced."""
         self._no_bounds(schema, "datetime")
-        return self._clock(string_formats.DATETIME, schema)
+        return self._clock(type_patterns.DATETIME, schema)
 
     def timedelta_schema(self, schema: _CoreSchema) -> _JsonSchema:
         """The durations that pydantic reads. An error for bounds, which cannot be enforced."""
         self._no_bounds(schema, "timedelta")
-        return string_formats.whole(string_formats.DURATION)
+        return type_patterns.whole(type_patterns.DURATION)
 
     def set_schema(self, schema: _CoreSchema) -> _JsonSchema:
         """An error for elements that Python cannot hash."""
@@ -231,13 +231,13 @@ class _ClosedJsonSchema(GenerateJsonSchema):
 
     def uuid_schema(self, schema: _CoreSchema) -> _JsonSchema:
         """The UUIDs of the version that is asked for, any without one."""
-        return string_formats.whole(string_formats.uuid_pattern(schema.get("version")))
+        return type_patterns.whole(type_patterns.uuid_pattern(schema.get("version")))
 
     def bytes_schema(self, schema: _CoreSchema) -> _JsonSchema:
         """A text of which pydantic makes as many bytes as its length says."""
         # Lengths count bytes, so every character is one.
         is_base64 = self._config.val_json_bytes == "base64"
-        made = string_formats.whole(string_formats.BY_FORMAT["base64url"] if is_base64 else string_formats.PRINTABLE)
+        made = type_patterns.whole(type_patterns.BY_FORMAT["base64url"] if is_base64 else type_patterns.PRINTABLE)
         self.update_with_validations(made, schema, self.ValidationsMapping.bytes)
         return made
 
@@ -262,8 +262,8 @@ class _ClosedJsonSchema(GenerateJsonSchema):
         schemes = schema.get("allowed_schemes")
         if not schemes:
             return super().url_schema(schema)
-        after_scheme = f"(?:{'|'.join(schemes)}){string_formats.AFTER_SCHEME}"
-        made = string_formats.whole(string_formats.FILE_URL if schemes == ["file"] else after_scheme)
+        after_scheme = f"(?:{'|'.join(schemes)}){type_patterns.AFTER_SCHEME}"
+        made = type_patterns.whole(type_patterns.FILE_URL if schemes == ["file"] else after_scheme)
         self.update_with_validations(made, schema, self.ValidationsMapping.string)
         return made
 
@@ -278,8 +278,8 @@ class _ClosedJsonSchema(GenerateJsonSchema):
     def _clock(self, pattern: str, schema: _CoreSchema) -> _JsonSchema:
         offset = _OFFSETS.get(schema.get("tz_constraint"))
         if offset is None:
-            return string_formats.whole(pattern)
-        return string_formats.whole(pattern.removesuffix(f"{string_formats.OFFSET}?") + offset)
+            return type_patterns.whole(pattern)
+        return type_patterns.whole(pattern.removesuffix(f"{type_patterns.OFFSET}?") + offset)
 
     def _no_bounds(self, schema: _CoreSchema, what: str, part: _CoreSchema = None) -> None:
         """Bounds of times have no keyword in JSON Schema. ``part`` is the core schema to name, if it is another."""

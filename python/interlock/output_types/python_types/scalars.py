@@ -13,7 +13,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
-from interlock.output_types.python_types import string_formats
+from interlock.output_types.python_types import type_patterns
 
 __all__ = ["SCALARS", "Mismatch", "anything"]
 
@@ -94,10 +94,10 @@ SCALARS: dict[Any, tuple[dict[str, Any], Callable[[Any], Any]]] = {
     str: ({"type": "string"}, _exactly(str)),
     type(None): ({"type": "null"}, _exactly(type(None))),
     Decimal: ({"type": "number"}, _decimal),
-    datetime.datetime: (string_formats.whole(string_formats.DATETIME), _read(datetime.datetime.fromisoformat)),
-    datetime.date: (string_formats.whole(string_formats.DATE), _read(datetime.date.fromisoformat)),
-    datetime.time: (string_formats.whole(string_formats.TIME), _read(datetime.time.fromisoformat)),
-    datetime.timedelta: (string_formats.whole(string_formats.DURATION), _read(_duration)),
+    datetime.datetime: (type_patterns.whole(type_patterns.DATETIME), _read(datetime.datetime.fromisoformat)),
+    datetime.date: (type_patterns.whole(type_patterns.DATE), _read(datetime.date.fromisoformat)),
+    datetime.time: (type_patterns.whole(type_patterns.TIME), _read(datetime.time.fromisoformat)),
+    datetime.timedelta: (type_patterns.whole(type_patterns.DURATION), _read(_duration)),
     **dict.fromkeys((pathlib.Path, pathlib.PurePath), ({"type": "string"}, _read(pathlib.Path))),
-    uuid.UUID: (string_formats.whole(string_formats.uuid_pattern()), _read(uuid.UUID)),
+    uuid.UUID: (type_patterns.whole(type_patterns.uuid_pattern()), _read(uuid.UUID)),
 }

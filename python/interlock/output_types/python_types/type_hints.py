@@ -23,7 +23,7 @@ from enum import Enum
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from interlock._core import UnsupportedError
-from interlock.output_types.python_types import string_formats
+from interlock.output_types.python_types import type_patterns
 from interlock.output_types.python_types.field_places import pointer_of_place
 from interlock.output_types.python_types.scalars import SCALARS, Mismatch, anything
 from interlock.output_types.python_types.type_names import WITHOUT_JSON, name_of
@@ -206,12 +206,12 @@ class _Builder:
             raise self._unsupported(hint, place, f"the bound {shown} is for {fits}, and does not fit this type")
 
     def _bounded_date(self, hint: Any, place: str, bounds: Mapping[str, datetime.date]) -> dict[str, Any]:
-        first, last = string_formats.days_within(
+        first, last = type_patterns.days_within(
             {name: bounds[keyword] for name, keyword in _BOUNDS.items() if keyword in bounds}
         )
         if first > last:
             raise self._unsupported(hint, place, "no date lies within its bounds")
-        return string_formats.whole(string_formats.date_range(first, last))
+        return type_patterns.whole(type_patterns.date_range(first, last))
 
     def _literal(self, values: tuple[Any, ...], place: str) -> Node:
         plain = [value.value if isinstance(value, Enum) else value for value in values]

@@ -97,7 +97,7 @@ impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
             let known = self.known_to_fit(item, n.count, marked.longest, left);
             if matches!(known, Inside::Few) && items.len() == 1 {
                 let plain = self.plain_here();
-                if plain.is_some_and(|plain| plain.fit(self.left).is_some()) {
+                if plain.is_some_and(|plain| plain.one_verdict(self.left).is_some()) {
                     return false;
                 }
             }

@@ -6,7 +6,7 @@
 
 use crate::guide::budget::affordable::{AffordableTokens, DEAD_CONFIG};
 use crate::guide::budget::completions::ENDLESS;
-use crate::mask::json::cache::token_bounds::{TokenBounds, TokenBoundsCache};
+use crate::mask::json::cache::bounds_after_tokens::{BoundsAfterTokens, BoundsAfterTokensCache};
 use crate::util::bits::ones_of_sparse;
 use crate::vocab::Vocabulary;
 
@@ -27,7 +27,7 @@ impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
     }
 
     /// The bounds of the tokens of a row, as far as there are any; `None` where they are not to be kept.
-    fn bounds_of_few(&mut self, vocabulary: &Vocabulary, row: &[u32]) -> Option<TokenBounds> {
+    fn bounds_of_few(&mut self, vocabulary: &Vocabulary, row: &[u32]) -> Option<BoundsAfterTokens> {
         self.bounds?;
         // Where elements must differ, a position is like few others.
         let top = self.top;
@@ -36,10 +36,10 @@ impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
         }
         let mut key = Vec::with_capacity(256);
         self.arena.describe(self.program, self.top, &mut key);
-        if !TokenBoundsCache::takes(&key) {
+        if !BoundsAfterTokensCache::takes(&key) {
             return None;
         }
-        if let Some(known) = self.facts.token_bounds.get(&key) {
+        if let Some(known) = self.facts.bounds_after_tokens.get(&key) {
             return Some(known);
         }
         let (mut found, before) = (Vec::new(), self.work);
@@ -54,7 +54,7 @@ impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
         let is_whole = !self.is_exhausted();
         // The mask has as much work left as that of a guide which finds the bounds here.
         self.work = before;
-        is_whole.then(|| self.facts.token_bounds.keep(&key, found))
+        is_whole.then(|| self.facts.bounds_after_tokens.keep(&key, found))
     }
 
     /// The bound of where bytes lead; [`ENDLESS`] where they are priced in another way.

@@ -145,7 +145,7 @@ impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
             return self.keep_others(vocabulary, marked, row);
         }
         // Whitespace costs what stands in front of it.
-        let fits = self.fits(0);
+        let fits = self.is_affordable_class(0);
         let mut blank = marked.blank.clone();
         for (at, bits) in &mut blank {
             *bits &= row[*at as usize];
@@ -202,7 +202,7 @@ impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
         if plain.stays && !is_element && self.exceptions.is_empty() && self.classes[0].below == NONE {
             return self.keep_in_text(vocabulary, text, plain.most, row);
         }
-        let (Some(all), Some(exceptions)) = (plain.fit(self.left), self.exceptional_tokens(trie, row)) else {
+        let (Some(all), Some(exceptions)) = (plain.one_verdict(self.left), self.exceptional_tokens(trie, row)) else {
             return self.walk(trie, Some(marked), row);
         };
         let mut few = split(row, &text.plain);
@@ -279,7 +279,7 @@ impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
             if is_asked
                 && end > node + 1
                 && marked.is_some_and(|m| m.is_plain_below(node))
-                && let Some(all) = self.plain(to).and_then(|plain| plain.fit(self.left))
+                && let Some(all) = self.plain(to).and_then(|plain| plain.one_verdict(self.left))
                 && !self.begins_exception(&bytes)
             {
                 if !all {
@@ -305,11 +305,11 @@ impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
             return class == ALONE && self.is_in_time_alone(bytes);
         };
         let exceptional = !known.except.is_empty() && self.is_exception(class, bytes);
-        if exceptional { self.is_in_time_alone(bytes) } else { self.fits(class) }
+        if exceptional { self.is_in_time_alone(bytes) } else { self.is_affordable_class(class) }
     }
 
     /// Whether what is left suffices after a class.
-    fn fits(&mut self, class: u32) -> bool {
+    fn is_affordable_class(&mut self, class: u32) -> bool {
         let Some(&ConfigClass { price, .. }) = self.classes.get(class as usize) else { return false };
         price.is_none() && u64::from(self.bound(class)) <= self.left || u64::from(self.price(class)) <= self.left
     }

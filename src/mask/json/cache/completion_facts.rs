@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use crate::mask::json::cache::token_bounds::TokenBoundsCache;
+use crate::mask::json::cache::bounds_after_tokens::BoundsAfterTokensCache;
 use crate::mask::lexeme::text_end_rows::TextEndCache;
 use crate::pushdown::completion::completion_bounds::CompletionBounds;
 
@@ -15,12 +15,12 @@ pub struct CompletionFacts {
     /// What tokens leave to write in strings.
     pub(crate) text_ends: TextEndCache,
     /// What completes the document behind tokens.
-    pub(crate) token_bounds: TokenBoundsCache,
+    pub(crate) bounds_after_tokens: BoundsAfterTokensCache,
 }
 
 impl CompletionFacts {
     /// Bytes held, the bounds left out.
     pub fn memory_bytes(&self) -> usize {
-        self.text_ends.memory_bytes() + self.token_bounds.memory_bytes()
+        self.text_ends.memory_bytes() + self.bounds_after_tokens.memory_bytes()
     }
 }

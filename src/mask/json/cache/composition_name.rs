@@ -2,7 +2,7 @@
 
 use crate::mask::json::cache::composition::{Ingredient, MaskComposition};
 use crate::mask::json::cache::masks::{CacheProbe, MaskCache};
-use crate::mask::json::masker::MaskBuilder;
+use crate::mask::json::mask_builder::JsonMaskBuilder;
 use crate::mask::mask_name::MaskName;
 use crate::pushdown::json::frame::FrameId;
 
@@ -25,10 +25,16 @@ fn name_composition(name: &mut MaskName, composition: &MaskComposition) -> bool 
     true
 }
 
-impl MaskBuilder<'_> {
+impl JsonMaskBuilder<'_> {
     /// Adds what the row is made of that [`fill_known`](Self::fill_known) would write. False, with anything added, if
     /// that is not known, or too much for a name.
-    pub fn name_known(&mut self, memo: &MaskCache, top: FrameId, probe: &mut CacheProbe, name: &mut MaskName) -> bool {
+    pub fn name_known(
+        &mut self,
+        mask_cache: &MaskCache,
+        top: FrameId,
+        probe: &mut CacheProbe,
+        name: &mut MaskName,
+    ) -> bool {
         if let Some(text) = self.known_text_at(top) {
             name.number(0);
             name_part(name, Ingredient::Inner(text.mask.clone()));
@@ -37,11 +43,11 @@ impl MaskBuilder<'_> {
             closing.core.iter().chain(rest).for_each(|patch| name_part(name, Ingredient::Allow(patch.clone())));
             return true;
         }
-        if !self.is_described(memo, top, probe) {
+        if !self.is_described(mask_cache, top, probe) {
             return false;
         }
         let parent = self.frames.arena.nodes[top as usize].parent;
-        let named = memo.find(&self.tables.patches, probe, |composition| {
+        let named = mask_cache.find(&self.tables.patches, probe, |composition| {
             self.know_suffixes_by_tag(parent, &composition.suffixes_by_tag);
             name_composition(name, composition)
         });

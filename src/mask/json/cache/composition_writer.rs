@@ -1,6 +1,6 @@
 //! Writes a row from the composition of its mask, and makes the composition where none is known.
 //!
-//! What a guide knows anyway is written without looking at the configuration at all ([`MaskBuilder::fill_known`]):
+//! What a guide knows anyway is written without looking at the configuration at all ([`JsonMaskBuilder::fill_known`]):
 //! inside a string that is a lexeme state's row and the tokens that may close the string, elsewhere what the index
 //! remembers.
 
@@ -9,14 +9,14 @@ use crate::mask::json::cache::composition::{Ingredient, InnerTokens, MaskComposi
 use crate::mask::json::cache::masks::{CacheProbe, MaskCache};
 use crate::mask::json::cache::patch_base::SharedPatch;
 use crate::mask::json::cache::rows::{CachedRow, IngredientIds};
-use crate::mask::json::masker::MaskBuilder;
+use crate::mask::json::mask_builder::JsonMaskBuilder;
 use crate::mask::lexeme::lexeme_mask::{LexemeMask, TokenSet};
 use crate::mask::row_patch::{RowPatch, apply, clear};
 use crate::pushdown::json::frame::{Frame, FrameId, FrameKind};
 use crate::pushdown::json::literal_trie::NO_SET;
 use std::sync::{Arc, Weak};
 
-impl<'a> MaskBuilder<'a> {
+impl<'a> JsonMaskBuilder<'a> {
     /// [`fill`](Self::fill) into a row that holds anything.
     pub fn fill_anew(&mut self, top: FrameId) {
         self.look_at(top);
@@ -24,44 +24,44 @@ impl<'a> MaskBuilder<'a> {
     }
 
     fn look_at(&mut self, top: FrameId) {
-        self.fresh = true;
-        self.known.settle(self.frames.arena);
-        self.exact = false;
-        self.unique = self.frames.program.has_unique && self.frames.is_unique_inside(top);
+        self.row_is_stale = true;
+        self.guide_memo.settle(self.frames.arena);
+        self.steps_crossing_whole = false;
+        self.in_unique_array = self.frames.program.has_unique && self.frames.is_unique_inside(top);
     }
 
     /// [`fill`](Self::fill) of what was looked at.
     fn fill_at(&mut self, top: FrameId) {
-        if self.unique && self.frames.program.has_watched {
+        if self.in_unique_array && self.frames.program.has_watched {
             // What differs from all other elements need not be watched.
-            self.frames.exceptions(top, true, self.known.elements, &mut self.known.sorted);
+            self.frames.exceptions(top, true, self.guide_memo.elements, &mut self.guide_memo.sorted);
         }
         self.fill(top);
     }
 
     /// Writes a row that holds anything, if that takes no more than a look at what is known. False if it takes more;
     /// then the row may hold anything, and [`fill_asked`](Self::fill_asked) writes it.
-    pub fn fill_known(&mut self, memo: &MaskCache, top: FrameId, probe: &mut CacheProbe) -> bool {
+    pub fn fill_known(&mut self, mask_cache: &MaskCache, top: FrameId, probe: &mut CacheProbe) -> bool {
         probe.clear();
         self.look_at(top);
-        if self.unique {
+        if self.in_unique_array {
             return false;
         }
         let n = self.frames.arena.nodes[top as usize];
         let inside = self.text_row(&n);
         if let Some(inside) = &inside {
-            if !self.known.text.as_ref().is_some_and(|last| last.is_of(inside)) {
-                self.known.text = self.known_text(inside);
+            if !self.guide_memo.text.as_ref().is_some_and(|last| last.is_of(inside)) {
+                self.guide_memo.text = self.known_text(inside);
             }
             if self.write_text() {
                 return true;
             }
         }
         let place = (self.frames.program, &*self.frames.arena);
-        if !memo.describe(place, self.tables, top, &mut self.known.levels, probe) {
+        if !mask_cache.describe(place, self.tables, top, &mut self.guide_memo.levels, probe) {
             return false;
         }
-        let found = memo.find(&self.tables.patches, probe, |composition| {
+        let found = mask_cache.find(&self.tables.patches, probe, |composition| {
             self.tables.count_mask(true);
             self.write(composition);
             self.know_suffixes_by_tag(n.parent, &composition.suffixes_by_tag);
@@ -70,10 +70,10 @@ impl<'a> MaskBuilder<'a> {
     }
 
     /// Whether [`fill_known`](Self::fill_known) would write a row.
-    pub fn is_known(&mut self, memo: &MaskCache, top: FrameId, probe: &mut CacheProbe) -> bool {
+    pub fn is_known(&mut self, mask_cache: &MaskCache, top: FrameId, probe: &mut CacheProbe) -> bool {
         probe.clear();
         self.look_at(top);
-        if self.unique {
+        if self.in_unique_array {
             return false;
         }
         let n = self.frames.arena.nodes[top as usize];
@@ -82,13 +82,13 @@ impl<'a> MaskBuilder<'a> {
             return true;
         }
         let place = (self.frames.program, &*self.frames.arena);
-        memo.describe(place, self.tables, top, &mut self.known.levels, probe)
-            && memo.find(&self.tables.patches, probe, |_| ()).is_some()
+        mask_cache.describe(place, self.tables, top, &mut self.guide_memo.levels, probe)
+            && mask_cache.find(&self.tables.patches, probe, |_| ()).is_some()
     }
 
     /// Writes the row that [`fill_known`](Self::fill_known) did not, and remembers it.
-    pub fn fill_asked(&mut self, memo: &'a MaskCache, top: FrameId, probe: &CacheProbe) {
-        self.memo = Some(memo);
+    pub fn fill_asked(&mut self, mask_cache: &'a MaskCache, top: FrameId, probe: &CacheProbe) {
+        self.mask_cache = Some(mask_cache);
         let Some(mut composition) = self.make_composition(top) else { return self.fill_at(top) };
         composition.arrange(&self.tables.blanks);
         self.write(&composition);
@@ -96,7 +96,7 @@ impl<'a> MaskBuilder<'a> {
         if matches!(n.kind, FrameKind::Value | FrameKind::Scalar) {
             composition.suffixes_by_tag = self.suffixes_by_tag(n.parent);
         }
-        if memo.keep(&self.tables.patches, probe, composition) {
+        if mask_cache.keep(&self.tables.patches, probe, composition) {
             self.tables.count_mask(false);
         }
     }
@@ -105,7 +105,7 @@ impl<'a> MaskBuilder<'a> {
     /// [`fill_anew`](Self::fill_anew) writes it.
     pub fn make_composition(&mut self, top: FrameId) -> Option<MaskComposition> {
         self.look_at(top);
-        if self.unique {
+        if self.in_unique_array {
             return None;
         }
         self.composition = Some(MaskComposition::default());
@@ -116,21 +116,21 @@ impl<'a> MaskBuilder<'a> {
     /// The string that `top` is in, away from the bounds of its length, if what its masks are made of is known.
     pub(super) fn known_text_at(&mut self, top: FrameId) -> Option<&TextRow> {
         self.look_at(top);
-        if self.unique {
+        if self.in_unique_array {
             return None;
         }
         let inside = self.text_row(&self.frames.arena.nodes[top as usize])?;
-        if !self.known.text.as_ref().is_some_and(|last| last.is_of(&inside)) {
-            self.known.text = self.known_text(&inside);
+        if !self.guide_memo.text.as_ref().is_some_and(|last| last.is_of(&inside)) {
+            self.guide_memo.text = self.known_text(&inside);
         }
-        self.known.text.as_ref()
+        self.guide_memo.text.as_ref()
     }
 
     /// Describes `top` for a look at what is remembered. False if nothing is remembered of such places.
-    pub(super) fn is_described(&mut self, memo: &MaskCache, top: FrameId, probe: &mut CacheProbe) -> bool {
+    pub(super) fn is_described(&mut self, mask_cache: &MaskCache, top: FrameId, probe: &mut CacheProbe) -> bool {
         probe.clear();
         let place = (self.frames.program, &*self.frames.arena);
-        !self.unique && memo.describe(place, self.tables, top, &mut self.known.levels, probe)
+        !self.in_unique_array && mask_cache.describe(place, self.tables, top, &mut self.guide_memo.levels, probe)
     }
 
     /// What decides the mask at `n`, if that is inside one string, away from the bounds of its length.
@@ -160,20 +160,20 @@ impl<'a> MaskBuilder<'a> {
 
     /// Writes the row of the string that was filled last. False if there is none.
     fn write_text(&mut self) -> bool {
-        let Some(text) = &self.known.text else { return false };
+        let Some(text) = &self.guide_memo.text else { return false };
         if let Some(row) = text.row.as_ref().and_then(Weak::upgrade) {
             self.row.copy_from_slice(row.row());
         } else if let Some(core) = &text.closing.core {
             let parts = [Ingredient::Inner(text.mask.clone()), Ingredient::Allow(core.clone())];
-            self.fresh = true;
+            self.row_is_stale = true;
             let row = self.write_base(&parts).as_ref().map(Arc::downgrade);
-            if let Some(text) = &mut self.known.text {
+            if let Some(text) = &mut self.guide_memo.text {
                 text.row = row;
             }
         } else {
             copy_inner(&text.mask, self.row);
         }
-        if let Some(text) = &self.known.text {
+        if let Some(text) = &self.guide_memo.text {
             apply(self.row, &text.closing.rest);
         }
         true
@@ -182,7 +182,7 @@ impl<'a> MaskBuilder<'a> {
     /// Writes a row that holds anything.
     fn write(&mut self, composition: &MaskComposition) {
         let (base, rest) = composition.parts.split_at(composition.base);
-        self.fresh = true;
+        self.row_is_stale = true;
         if base.is_empty() {
             self.put_all(rest);
         } else {
@@ -196,7 +196,7 @@ impl<'a> MaskBuilder<'a> {
             }
             rest.iter().for_each(|part| self.put(part));
         }
-        self.begin();
+        self.empty_stale_row();
         for &t in &composition.tokens {
             self.row[t as usize >> 5] |= 1 << (t & 31);
         }
@@ -220,7 +220,7 @@ impl<'a> MaskBuilder<'a> {
     #[inline]
     fn copy(&mut self, row: &CachedRow) {
         self.row.copy_from_slice(row.row());
-        self.fresh = false;
+        self.row_is_stale = false;
     }
 
     /// Puts parts into the row. What is only allowed may come in any order, so a row that can be copied comes first.
@@ -237,25 +237,25 @@ impl<'a> MaskBuilder<'a> {
     fn put(&mut self, part: &Ingredient) {
         match part {
             Ingredient::Inner(mask) => match &mask.inner {
-                TokenSet::Dense(row) if self.fresh => {
+                TokenSet::Dense(row) if self.row_is_stale => {
                     self.row.copy_from_slice(row);
-                    self.fresh = false;
+                    self.row_is_stale = false;
                 }
                 inner => {
-                    self.begin();
+                    self.empty_stale_row();
                     inner.or_into(self.row);
                 }
             },
             Ingredient::Allow(patch) => {
-                self.begin();
+                self.empty_stale_row();
                 apply(self.row, patch);
             }
             Ingredient::Forbid(patch) => {
-                self.begin();
+                self.empty_stale_row();
                 clear(self.row, patch);
             }
             Ingredient::Blanks(most) => {
-                self.begin();
+                self.empty_stale_row();
                 for &(_, t) in self.tables.blanks.iter().take_while(|b| b.0 <= *most) {
                     self.row[t as usize >> 5] |= 1 << (t & 31);
                 }
@@ -287,8 +287,8 @@ impl<'a> MaskBuilder<'a> {
     }
 
     /// Makes the row empty, if it is written at once and holds anything yet.
-    pub(crate) fn begin(&mut self) {
-        if self.composition.is_none() && std::mem::replace(&mut self.fresh, false) {
+    pub(crate) fn empty_stale_row(&mut self) {
+        if self.composition.is_none() && std::mem::replace(&mut self.row_is_stale, false) {
             empty(self.row);
         }
     }

@@ -7,10 +7,11 @@
 //! * `suffix_sets` remembers which suffixes may follow, `spelled_names` what tokens spell of names, `forced_runs` which
 //!   bytes were forced.
 //! * `composition_name` names masks by what they are made of, for rows that lie somewhere else already.
-//! * `completion_facts` are for budgets: what completes a document behind tokens (`token_bounds`, among others).
+//! * `completion_facts` are for budgets: what completes a document behind tokens (`bounds_after_tokens`, among others).
 //! * `guide_memo` is what a single guide knows, without a lock.
 //!
 //! `docs/internals/mask-caches.md` has all keys and bounds in one table.
+pub(crate) mod bounds_after_tokens;
 pub mod completion_facts;
 pub(crate) mod composition;
 pub(crate) mod composition_name;
@@ -24,4 +25,3 @@ pub mod patches;
 pub mod rows;
 pub(crate) mod spelled_names;
 pub(crate) mod suffix_sets;
-pub(crate) mod token_bounds;

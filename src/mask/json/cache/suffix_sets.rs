@@ -7,20 +7,20 @@
 //! such frames only.
 
 use crate::mask::json::crossing::suffixes::{SuffixSet, UnresolvedSuffixes};
-use crate::mask::json::masker::MaskBuilder;
+use crate::mask::json::mask_builder::JsonMaskBuilder;
 use crate::pushdown::json::frame::{FrameId, FrameKind, NONE, Phase};
 
 /// Items of a configuration beyond which a description costs more than it saves.
 const MOST_ITEMS: u32 = 16;
 
-impl MaskBuilder<'_> {
+impl JsonMaskBuilder<'_> {
     /// Whether the suffixes that may follow `top` are remembered once they are found.
     pub(crate) fn is_remembered(&self, top: FrameId) -> bool {
         let n = &self.frames.arena.nodes[top as usize];
-        let stays = (n.parent == NONE || n.parent < self.known.nodes)
-            && (n.kind != FrameKind::Object || n.seen == u32::MAX || n.seen < self.known.seen)
+        let stays = (n.parent == NONE || n.parent < self.guide_memo.nodes)
+            && (n.kind != FrameKind::Object || n.seen == u32::MAX || n.seen < self.guide_memo.seen)
             && n.len <= MOST_ITEMS;
-        self.memo.is_some() && stays
+        self.mask_cache.is_some() && stays
     }
 
     /// The suffixes that may follow `top` and those whose tokens are stepped whole: as `find` finds them, or as they
@@ -35,21 +35,21 @@ impl MaskBuilder<'_> {
         let n = &self.frames.arena.nodes[top as usize];
         // Where a value, key or element begins, and behind a name, no other mask asks.
         let again = n.phase == Phase::After || unnamed;
-        let Some(memo) = self.memo.filter(|_| again && self.is_remembered(top)) else { return find(self) };
+        let Some(mask_cache) = self.mask_cache.filter(|_| again && self.is_remembered(top)) else { return find(self) };
         let arena = &*self.frames.arena;
-        let mut key = std::mem::take(&mut self.known.scratch);
+        let mut key = std::mem::take(&mut self.guide_memo.scratch);
         let place = (self.frames.program, arena);
-        if !memo.describe_place(place, self.tables, top, &mut self.known.levels, &mut key) {
-            self.known.scratch = key;
+        if !mask_cache.describe_place(place, self.tables, top, &mut self.guide_memo.levels, &mut key) {
+            self.guide_memo.scratch = key;
             return find(self);
         }
         key.push(unnamed as u8 | (arena.unchecked as u8) << 1);
-        let answer = memo.suffixes(&key).unwrap_or_else(|| {
+        let answer = mask_cache.suffixes(&key).unwrap_or_else(|| {
             let found = find(self);
-            memo.keep_suffixes(&key, &found);
+            mask_cache.keep_suffixes(&key, &found);
             found
         });
-        self.known.scratch = key;
+        self.guide_memo.scratch = key;
         answer
     }
 }

@@ -10,15 +10,15 @@ use crate::mask::json::cache::composition::SuffixesByTag;
 use crate::mask::json::cache::patch_base::SharedPatch;
 use crate::mask::json::cache::patches::allowed;
 use crate::mask::json::crossing::suffixes::{SuffixSet, UnresolvedSuffixes};
-use crate::mask::json::masker::MaskBuilder;
+use crate::mask::json::mask_builder::JsonMaskBuilder;
 use crate::mask::lexeme::lexeme_mask::CrossingTokens;
 use crate::pushdown::json::frame::{FrameId, NONE};
 
-impl MaskBuilder<'_> {
+impl JsonMaskBuilder<'_> {
     /// The crossing tokens that may end the value above `parent` by rule `tag`, if what follows it is known and they
     /// were put together before, by whomever. `None` as well where some are to be stepped whole.
     pub(crate) fn known_closing(&mut self, parent: FrameId, tag: u32, cross: &CrossingTokens) -> Option<SharedPatch> {
-        let after = self.known.values.iter_mut().find(|a| (a.parent, a.tag) == (parent, tag))?;
+        let after = self.guide_memo.values.iter_mut().find(|a| (a.parent, a.tag) == (parent, tag))?;
         if !after.unresolved.is_empty() {
             return None;
         }
@@ -42,7 +42,7 @@ impl MaskBuilder<'_> {
     ) -> Option<UnresolvedSuffixes> {
         let bounded = lexeme.filter(|l| !l.all_may_close(count, cross.chars));
         if bounded.is_none()
-            && let Some((patch, unresolved)) = self.known.closing(parent, tag, cross)
+            && let Some((patch, unresolved)) = self.guide_memo.closing(parent, tag, cross)
         {
             self.allow_patch(patch);
             return Some(unresolved);
@@ -51,7 +51,7 @@ impl MaskBuilder<'_> {
         let done = match bounded {
             None => {
                 let patch = self.tables.patches.patch(cross, &self.tables.suffixes, &bits)?;
-                if let Some(after) = self.known.values.iter_mut().find(|a| (a.parent, a.tag) == (parent, tag)) {
+                if let Some(after) = self.guide_memo.values.iter_mut().find(|a| (a.parent, a.tag) == (parent, tag)) {
                     after.keep(cross, &patch);
                 }
                 self.allow_patch(patch);
@@ -83,22 +83,22 @@ impl MaskBuilder<'_> {
 
     /// What is known to follow the value above `parent`.
     pub(crate) fn suffixes_by_tag(&self, parent: FrameId) -> SuffixesByTag {
-        let of = self.known.values.iter().filter(|a| a.parent == parent);
+        let of = self.guide_memo.values.iter().filter(|a| a.parent == parent);
         of.map(|a| (a.tag, a.bits.clone(), a.unresolved.clone())).collect()
     }
 
     /// Knows what follows the value above `parent`, as it was found on another stack that is described alike.
     pub(crate) fn know_suffixes_by_tag(&mut self, parent: FrameId, suffixes_by_tag: &SuffixesByTag) {
         for (tag, bits, unresolved) in suffixes_by_tag.iter() {
-            if !self.known.values.iter().any(|a| (a.parent, a.tag) == (parent, *tag)) {
-                self.known.add((parent, *tag), bits, unresolved);
+            if !self.guide_memo.values.iter().any(|a| (a.parent, a.tag) == (parent, *tag)) {
+                self.guide_memo.add((parent, *tag), bits, unresolved);
             }
         }
     }
 
     /// See [`AfterValue`].
     pub(crate) fn after_value(&mut self, parent: FrameId, tag: u32) -> (SuffixSet, UnresolvedSuffixes) {
-        if let Some(a) = self.known.values.iter().find(|a| (a.parent, a.tag) == (parent, tag)) {
+        if let Some(a) = self.guide_memo.values.iter().find(|a| (a.parent, a.tag) == (parent, tag)) {
             return (a.bits.clone(), a.unresolved.clone());
         }
         let mark = self.frames.arena.mark();
@@ -111,8 +111,8 @@ impl MaskBuilder<'_> {
         };
         self.frames.arena.unchecked = checked;
         self.frames.arena.truncate(&mark);
-        if parent < self.known.nodes {
-            self.known.add((parent, tag), &bits, &unresolved);
+        if parent < self.guide_memo.nodes {
+            self.guide_memo.add((parent, tag), &bits, &unresolved);
         }
         (bits, unresolved)
     }

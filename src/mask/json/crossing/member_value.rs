@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use crate::lexeme::LexemeKind;
 use crate::mask::json::crossing::suffixes::{SuffixSet, UnresolvedSuffixes, add_alike, set};
-use crate::mask::json::masker::MaskBuilder;
+use crate::mask::json::mask_builder::JsonMaskBuilder;
 use crate::mask::lexeme::lexeme_mask::delimits;
 use crate::pushdown::json::frame::{Frame, FrameId, FrameKind, NONE};
 
@@ -23,7 +23,7 @@ use crate::pushdown::json::frame::{Frame, FrameId, FrameKind, NONE};
 const FEW_ENDS: usize = 2;
 const FEW_SUFFIXES: u32 = 8;
 
-impl MaskBuilder<'_> {
+impl JsonMaskBuilder<'_> {
     /// [`live_below`](Self::live_below) just behind a colon, which `node` is; `value` waits for the member's value.
     /// False if that is not known for all members with the same rules.
     pub(crate) fn live_below_colon(
@@ -36,11 +36,11 @@ impl MaskBuilder<'_> {
     ) -> bool {
         // An element that the array has is told by all that was read of it, and members leave out what their values
         // spell.
-        if self.unique && !self.frames.arena.unchecked {
+        if self.in_unique_array && !self.frames.arena.unchecked {
             return false;
         }
         // Where an element around the member is watched, what was read of it matters in the member, too.
-        let settled = if self.frames.arena.unchecked { self.known.nodes } else { 0 };
+        let settled = if self.frames.arena.unchecked { self.guide_memo.nodes } else { 0 };
         if self.frames.is_watched_since(value, settled, false) {
             return false;
         }
@@ -158,7 +158,7 @@ impl MaskBuilder<'_> {
     }
 }
 
-impl MaskBuilder<'_> {
+impl JsonMaskBuilder<'_> {
     /// The signature of a value that may follow any of `rules`, with whitespace in front of it as `gap` says.
     pub(crate) fn profile(&self, gap: u8, rules: &[RuleId]) -> Option<RuleSignature> {
         let program = self.frames.program;

@@ -17,7 +17,7 @@ use smallvec::SmallVec;
 use crate::json::string_escape::EscapeState;
 use crate::json::whitespace::is_whitespace;
 use crate::mask::json::crossing::suffixes::{SuffixSet, add_alike};
-use crate::mask::json::masker::{MAX_DEPTH, MaskBuilder};
+use crate::mask::json::mask_builder::{JsonMaskBuilder, MAX_DEPTH};
 use crate::pushdown::json::frame::{ArrayItem, Frame, FrameId, FrameKind, NONE, ObjectItem, Phase};
 
 /// What becomes of the suffixes that go on with one byte.
@@ -59,7 +59,7 @@ fn closes(byte: u8) -> bool {
     matches!(byte, b'}' | b']')
 }
 
-impl MaskBuilder<'_> {
+impl JsonMaskBuilder<'_> {
     /// No suffix follows, not even the empty one.
     pub(crate) fn no_suffixes(&self) -> SuffixSet {
         smallvec::smallvec![0; self.tables.suffixes.words()]
@@ -73,7 +73,7 @@ impl MaskBuilder<'_> {
     /// Which suffixes may follow `top`, where the element in front of it may not be known: those that uniqueness may
     /// refuse are left out and returned beside.
     pub(crate) fn live_suffixes_or_unresolved(&mut self, top: FrameId) -> (SuffixSet, UnresolvedSuffixes) {
-        self.remembered_suffixes(top, false, |masker| masker.find_suffixes(top, NONE))
+        self.remembered_suffixes(top, false, |builder| builder.find_suffixes(top, NONE))
     }
 
     /// The suffixes that may follow `top`, and those that are left open; `object` as in
@@ -92,11 +92,11 @@ impl MaskBuilder<'_> {
     pub(crate) fn live_suffixes_unnamed(&mut self, after: FrameId) -> (SuffixSet, UnresolvedSuffixes) {
         let content = self.settled_content(after);
         let unchecked = self.frames.arena.unchecked;
-        if let Some(a) = self.known.answer(0, true, unchecked, content.as_ref()) {
+        if let Some(a) = self.guide_memo.answer(0, true, unchecked, content.as_ref()) {
             return (a.bits.clone(), a.unresolved.clone());
         }
         let object = self.frames.arena.nodes[after as usize].parent;
-        let (bits, unresolved) = self.remembered_suffixes(after, true, |masker| masker.find_suffixes(after, object));
+        let (bits, unresolved) = self.remembered_suffixes(after, true, |builder| builder.find_suffixes(after, object));
         if let Some(content) = content {
             let (bits, unresolved) = (bits.clone(), unresolved.clone());
             self.remember(ViableAnswer { below: 0, unnamed: true, unchecked, content, bits, unresolved });
@@ -105,7 +105,7 @@ impl MaskBuilder<'_> {
     }
 
     fn remember(&mut self, answer: ViableAnswer) {
-        let answers = &mut self.known.answers;
+        let answers = &mut self.guide_memo.answers;
         if answers.len() >= ANSWERS {
             answers.remove(0);
         }
@@ -192,7 +192,7 @@ impl MaskBuilder<'_> {
         if next == NONE {
             return SuffixVisit::Refused;
         }
-        if self.frames.arena.unchecked && self.frames.is_uncertain(before, next, self.known.nodes) {
+        if self.frames.arena.unchecked && self.frames.is_uncertain(before, next, self.guide_memo.nodes) {
             return SuffixVisit::Unresolved;
         }
         if byte == b':' && kind == FrameKind::Object && phase == Phase::BeforeColon && is_first {
@@ -260,7 +260,7 @@ impl MaskBuilder<'_> {
     ) {
         let content = self.settled_content(top);
         let unchecked = self.frames.arena.unchecked;
-        if let Some(a) = self.known.answer(node, false, unchecked, content.as_ref()) {
+        if let Some(a) = self.guide_memo.answer(node, false, unchecked, content.as_ref()) {
             unresolved.extend_from_slice(&a.unresolved);
             bits.iter_mut().zip(&a.bits).for_each(|(b, a)| *b |= a);
             return;
@@ -296,7 +296,7 @@ impl MaskBuilder<'_> {
     fn settled_content(&self, at: FrameId) -> Option<FrameContent> {
         let arena = &*self.frames.arena;
         let mut node = arena.nodes[at as usize];
-        let known = &self.known;
+        let known = &self.guide_memo;
         if arena.unchecked {
             // What was read of the elements around it is not looked at.
             node.trace = u32::MAX;

@@ -10,11 +10,11 @@ use crate::mask::json::key::escape_table::{Ascii, EscapedAt, Escapes, ascii};
 use std::sync::Arc;
 
 use crate::mask::json::key::{ItemBits, NamedKeys};
-use crate::mask::json::masker::{MaskBuilder, WalkOver};
+use crate::mask::json::mask_builder::{JsonMaskBuilder, WalkOver};
 use crate::pushdown::json::frame::FrameId;
 use crate::vocab::Trie;
 
-impl MaskBuilder<'_> {
+impl JsonMaskBuilder<'_> {
     /// What is behind the backslash `child`, in front of which the tries agree in `name` of `names`. `None` if no name
     /// can go on there.
     pub(crate) fn escaped_at(&self, over: WalkOver<'_>, child: u32, names: &Trie, name: u32) -> Option<EscapedAt> {

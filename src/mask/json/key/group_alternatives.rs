@@ -7,13 +7,13 @@
 //! than a walk where they agree, and next to nothing where they do not.
 
 use crate::mask::json::key::{NamedKeyList, NamedKeys};
-use crate::mask::json::masker::MaskBuilder;
+use crate::mask::json::mask_builder::JsonMaskBuilder;
 use crate::pushdown::json::frame::ObjectItem;
 
 /// Places that a new one is compared with: those which were added last.
 const COMPARED: usize = 4;
 
-impl MaskBuilder<'_> {
+impl JsonMaskBuilder<'_> {
     /// Adds the place of an item among the names of its shape, unless one of the last ones is the same among the same
     /// names.
     pub(crate) fn add_named(&self, names: &mut NamedKeyList, item: &ObjectItem) {

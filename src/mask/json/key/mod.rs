@@ -15,7 +15,7 @@ use crate::json::canonical::escape;
 use crate::json::string_escape::{EscapeState, spells_itself};
 use crate::lexeme::{CLOSED, Lexeme};
 use crate::mask::json::crossing::quote_tries::takes_all;
-use crate::mask::json::masker::{MaskBuilder, WalkOver};
+use crate::mask::json::mask_builder::{JsonMaskBuilder, WalkOver};
 use crate::mask::lexeme::lexeme_mask::CrossingTokens;
 use crate::mask::row_patch::patch;
 use crate::mask::trie_kind::TrieKind;
@@ -23,13 +23,13 @@ use crate::pushdown::json::frame::{Frame, FrameId, FrameKind, NONE, Phase};
 use crate::pushdown::json::key_capacity::KeyCapacity;
 use crate::pushdown::json::program::Program;
 
-impl MaskBuilder<'_> {
+impl JsonMaskBuilder<'_> {
     /// Inside a key.
     pub(crate) fn key(&mut self, walked: TrieKind, node: u32, top: FrameId) {
         if self.partial {
             return self.any_key(walked, node, top);
         }
-        self.unrepeated(walked, node, top, |masker| masker.any_key(walked, node, top));
+        self.unrepeated(walked, node, top, |builder| builder.any_key(walked, node, top));
     }
 
     /// Lets `part` walk the key with some of its items, whose repetitions the walk of all items takes back.
@@ -43,30 +43,30 @@ impl MaskBuilder<'_> {
         let over = WalkOver::Whole(walked);
         let n = self.frames.arena.nodes[top as usize];
         if self.key_is_watched(top) {
-            self.begin();
+            self.empty_stale_row();
             return self.children(over, node, top);
         }
         // Elements of unique arrays, and walks that take nothing back, leave no exceptions for later.
-        let all = self.unique || self.partial;
+        let all = self.in_unique_array || self.partial;
         let KeyClasses { classes, few, ample } = self.key_classes(&n, all);
         let alike = |a: &ClassOfItem, b: &ClassOfItem| a.text == b.text;
         let groups = || classes.chunk_by(alike).filter(|group| !group[0].scarce);
         if n.sub != EscapeState::Plain || groups().next().is_none() {
-            self.begin();
+            self.empty_stale_row();
             return self.children_of_key(over, node, top);
         }
         let mark = self.frames.arena.mark();
         if few {
-            self.begin();
+            self.empty_stale_row();
             // Classes with few keys left are stepped, so that the last one is not promised twice.
             let only = self.frames.few_keys_only(top, all);
             if only != NONE {
-                self.in_part(|masker| masker.children(over, node, only));
+                self.in_part(|builder| builder.children(over, node, only));
             }
             self.frames.arena.truncate(&mark);
         }
         // Values behind a name are taken back as its items alone repeat them, which must not touch what others allow.
-        let unique = self.unique;
+        let unique = self.in_unique_array;
         if unique {
             self.names_alone(over, node, top);
         }
@@ -100,7 +100,7 @@ impl MaskBuilder<'_> {
                 }
             }
         }
-        self.begin();
+        self.empty_stale_row();
         if ample {
             self.beginnings_of_seen(over, node, top, &rests);
         }
@@ -146,15 +146,15 @@ impl MaskBuilder<'_> {
     /// The tokens that go on behind a key without a name, which one of a group's classes takes.
     fn behind_group(&mut self, cross: &CrossingTokens, group: &[ClassOfItem], top: FrameId, from: (TrieKind, u32)) {
         let mark = self.frames.arena.mark();
-        let checked = std::mem::replace(&mut self.frames.arena.unchecked, self.unique);
+        let checked = std::mem::replace(&mut self.frames.arena.unchecked, self.in_unique_array);
         let after = self.frames.close_unnamed(top, group.iter().map(|c| (c.item, c.class)));
         if after != NONE && !self.cross_unnamed(cross, top, after, from) {
-            let exact = self.exact;
-            self.exact |= self.unique;
+            let before = self.steps_crossing_whole;
+            self.steps_crossing_whole |= self.in_unique_array;
             let suffix = WalkOver::Suffix { cross, lexeme: None, count: 0, origin: top, from };
             self.emit(suffix, 0);
             self.visit(suffix, 0, after);
-            self.exact = exact;
+            self.steps_crossing_whole = before;
         }
         self.frames.arena.unchecked = checked;
         self.frames.arena.truncate(&mark);
@@ -162,11 +162,11 @@ impl MaskBuilder<'_> {
 
     /// Steps what goes on with a named key, by the items that know it.
     fn names_alone(&mut self, over: WalkOver<'_>, node: u32, top: FrameId) {
-        self.begin();
+        self.empty_stale_row();
         let mark = self.frames.arena.mark();
         let named = self.frames.named_only(top);
         if named != NONE {
-            self.in_part(|masker| masker.children_of_key(over, node, named));
+            self.in_part(|builder| builder.children_of_key(over, node, named));
         }
         self.frames.arena.truncate(&mark);
     }

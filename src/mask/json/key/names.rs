@@ -12,14 +12,14 @@ use std::sync::Arc;
 use crate::json::string_escape::spells_itself;
 use crate::mask::json::key::escape_table::KeyPath;
 use crate::mask::json::key::{ItemBits, NamedKeys};
-use crate::mask::json::masker::{MaskBuilder, WalkOver};
+use crate::mask::json::mask_builder::{JsonMaskBuilder, WalkOver};
 use crate::pushdown::json::frame::FrameId;
 use crate::vocab::Trie;
 
 /// With more items than this, what they spell is not kept: it would be as many lists.
 const MOST_ITEMS: u32 = 16;
 
-impl MaskBuilder<'_> {
+impl JsonMaskBuilder<'_> {
     /// The tokens below `node` that go on with one of `names`. Inside the names the tries say all; only quotes and
     /// escapes are stepped, once for all items: `closed` are the nodes of the vocabulary's trie where that was done.
     pub(crate) fn named_below(
@@ -38,10 +38,10 @@ impl MaskBuilder<'_> {
         };
         let live = |&i: &u32| allowed[i as usize / 64] >> (i % 64) & 1 == 1;
         let few = self.frames.arena.nodes[top as usize].len <= MOST_ITEMS;
-        let spelled = match (over, self.memo) {
-            (WalkOver::Whole(walked), Some(memo)) if few => {
+        let spelled = match (over, self.mask_cache) {
+            (WalkOver::Whole(walked), Some(mask_cache)) if few => {
                 let place = (named.shape, named.name, walked, node);
-                memo.spelled(place, || self.spelled(over, node, names, named.name, |_| true))
+                mask_cache.spelled(place, || self.spelled(over, node, names, named.name, |_| true))
             }
             _ => {
                 let comes = |name| names.subtree_tokens(name).iter().any(live);

@@ -5,11 +5,11 @@
 //! then nothing is left to go on with; those tokens are taken back here.
 
 use crate::json::string_escape::spells_itself;
-use crate::mask::json::masker::{MaskBuilder, WalkOver};
+use crate::mask::json::mask_builder::{JsonMaskBuilder, WalkOver};
 use crate::mask::row_patch::patch;
 use crate::pushdown::json::frame::{FrameId, NONE};
 
-impl MaskBuilder<'_> {
+impl JsonMaskBuilder<'_> {
     /// What the seen keys without a name that begin like the current key go on with.
     pub(crate) fn seen_rests(&self, top: FrameId) -> Vec<Vec<u8>> {
         let n = self.frames.arena.nodes[top as usize];

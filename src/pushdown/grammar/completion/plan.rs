@@ -86,7 +86,7 @@ impl GrammarProgram {
         let make = || {
             let (productions, scanner, sets, ignored) =
                 (&self.productions, &self.scanner, &self.token_sets, &self.ignored);
-            if !self.documents.is_empty() || self.indenter.is_some() || !self.bounds.is_empty() {
+            if !self.documents.is_empty() || self.indenter.is_some() || !self.terminal_token_bounds.is_empty() {
                 return None;
             }
             // Any of them may come where the rules put it.

@@ -92,7 +92,7 @@ pub(super) struct Derivations {
 struct Candidate {
     base: NodeId,
     rule: Symbol,
-    rank: u32,
+    reduction_order: u32,
     production: u32,
     /// The ends of its parts, the first part first.
     ends: SmallVec<[u32; 6]>,
@@ -183,12 +183,12 @@ impl Derivations {
         }
         while !pending.is_empty() {
             // The shortest texts first: whoever contains them comes later.
-            let next = pending.iter().map(|c| (c.base, std::cmp::Reverse(c.rank))).max();
-            let Some((base, std::cmp::Reverse(rank))) = next else { break };
+            let next = pending.iter().map(|c| (c.base, std::cmp::Reverse(c.reduction_order))).max();
+            let Some((base, std::cmp::Reverse(reduction_order))) = next else { break };
             let mut best: Option<Candidate> = None;
             let mut at = 0;
             while at < pending.len() {
-                if (pending[at].base, pending[at].rank) != (base, rank) {
+                if (pending[at].base, pending[at].reduction_order) != (base, reduction_order) {
                     at += 1;
                     continue;
                 }
@@ -246,10 +246,10 @@ impl Derivations {
             if rule == productions.start {
                 continue;
             }
-            let rank = program.rank(rule);
+            let reduction_order = program.reduction_order(rule);
             let mut path: SmallVec<[Link; 8]> = smallvec::smallvec![link];
             if parts == 1 {
-                self.add_candidate(rule, rank, production, &path, pending);
+                self.add_candidate(rule, reduction_order, production, &path, pending);
                 continue;
             }
             // The next link to take at each depth of the path.
@@ -265,7 +265,7 @@ impl Derivations {
                 *choice += 1;
                 path.push(next);
                 if path.len() == parts as usize {
-                    self.add_candidate(rule, rank, production, &path, pending);
+                    self.add_candidate(rule, reduction_order, production, &path, pending);
                     path.pop();
                     if pending.len() > MOST_REDUCTIONS {
                         self.is_too_ambiguous = true;
@@ -282,7 +282,7 @@ impl Derivations {
     fn add_candidate(
         &mut self,
         rule: Symbol,
-        rank: u32,
+        reduction_order: u32,
         production: u32,
         path: &[Link],
         pending: &mut SmallVec<[Candidate; 4]>,
@@ -293,7 +293,15 @@ impl Derivations {
             trail = self.trails.pair(trail, link.trail);
         }
         let ends = path.iter().rev().map(|link| link.end).collect();
-        pending.push(Candidate { base: first.below, rule, rank, production, ends, trail, start: first.start });
+        pending.push(Candidate {
+            base: first.below,
+            rule,
+            reduction_order,
+            production,
+            ends,
+            trail,
+            start: first.start,
+        });
     }
 
     /// One set of tops of several: nodes of one state become one.

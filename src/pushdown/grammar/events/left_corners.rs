@@ -136,7 +136,7 @@ pub struct EventTables {
     going: AppendVec<ScanGoing>,
     writer: Mutex<()>,
     starts: Mutex<SeededMap<Box<[u32]>, ScanStateId>>,
-    ranks: OnceLock<Box<[u32]>>,
+    reduction_orders: OnceLock<Box<[u32]>>,
 }
 
 /// A grammar with what readers of its events share.
@@ -168,9 +168,10 @@ impl<'g> EventGrammar<'g> {
     }
 
     /// For each nonterminal how late it is reduced among those with the same text: behind all that it may consist of.
-    pub(super) fn rank(self, rule: Symbol) -> u32 {
+    pub(super) fn reduction_order(self, rule: Symbol) -> u32 {
         let productions = &self.program.productions;
-        self.tables.ranks.get_or_init(|| ranks(productions))[(rule - productions.first_rule) as usize]
+        self.tables.reduction_orders.get_or_init(|| reduction_orders(productions))
+            [(rule - productions.first_rule) as usize]
     }
 }
 
@@ -237,7 +238,7 @@ impl EventTables {
 
 /// Numbers the nonterminals so that each comes behind those that may be all of its text, as far as that goes in a
 /// circle.
-fn ranks(productions: &Productions) -> Box<[u32]> {
+fn reduction_orders(productions: &Productions) -> Box<[u32]> {
     let count = productions.of.len();
     let wholes: Vec<Vec<u32>> = (0..count)
         .map(|rule| {
@@ -254,7 +255,7 @@ fn ranks(productions: &Productions) -> Box<[u32]> {
             out
         })
         .collect();
-    let mut rank = vec![u32::MAX; count];
+    let mut order = vec![u32::MAX; count];
     let mut seen = vec![false; count];
     let mut next = 0;
     for first in 0..count {
@@ -270,10 +271,10 @@ fn ranks(productions: &Productions) -> Box<[u32]> {
                 }
                 continue;
             }
-            rank[*rule] = next;
+            order[*rule] = next;
             next += 1;
             path.pop();
         }
     }
-    rank.into()
+    order.into()
 }

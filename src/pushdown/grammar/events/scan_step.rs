@@ -9,7 +9,7 @@ use crate::pushdown::grammar::events::reader::{EventReader, Group};
 use crate::pushdown::grammar::indenter::Effect;
 use crate::pushdown::grammar::parse_stack::{self, NO_COLUMN, NO_FRAME, NO_NODE};
 use crate::pushdown::grammar::scanner::{NO_OBLIGATIONS, ObligationsId, REFUSED, ScanStateId};
-use crate::pushdown::grammar::token_bounds::Counted;
+use crate::pushdown::grammar::terminal_token_bounds::Counted;
 use crate::pushdown::json::frame::{FrameId, FrameKind};
 use crate::pushdown::json::machine::JsonMachine;
 
@@ -118,7 +118,7 @@ impl EventReader {
             } else {
                 let to = program.scanner.next(branch.scan, byte);
                 if to != REFUSED {
-                    let tokens = program.bounds.tokens_of(&program.scanner, to, branch.tokens);
+                    let tokens = program.terminal_token_bounds.tokens_of(&program.scanner, to, branch.tokens);
                     let column = program.column_behind(&self.blocks, branch.indents, branch.column, byte, to);
                     add(&mut out, Branch { scan: to, tokens, column, ..*branch });
                 }
@@ -305,13 +305,13 @@ impl EventReader {
 
     /// Counts a token whose text ends at `at`, as the machine of the masks does.
     pub(super) fn count_token(&mut self, program: EventGrammar<'_>, branches: Branches, at: u32) -> Branches {
-        if program.bounds.is_empty() {
+        if program.terminal_token_bounds.is_empty() {
             return branches;
         }
         let mut out = Branches::new();
         for branch in branches {
             let counted = match branch.frame {
-                NO_FRAME => program.bounds.count(&program.scanner, branch.scan, branch.tokens),
+                NO_FRAME => program.terminal_token_bounds.count(&program.scanner, branch.scan, branch.tokens),
                 _ => None,
             };
             let Some(Counted { rest, tokens, ends }) = counted else {

@@ -8,14 +8,14 @@
 //! Keys need more than that, which is the work of `mask::json::key`; what may follow a value is found by
 //! `mask::json::crossing::after_value`.
 //!
-//! Four fields of [`MaskBuilder`] change what a walk does. Each holds for one part of the walk only: the method that
-//! sets the field keeps the value from before, walks, and then writes that value back.
+//! Four fields of [`JsonMaskBuilder`] change what a walk does. Each holds for one part of the walk only: the method
+//! that sets the field keeps the value from before, walks, and then writes that value back.
 //!
-//! * `unique`: an array on the stack must have unique elements. Tokens that may repeat one are taken back
+//! * `in_unique_array`: an array on the stack must have unique elements. Tokens that may repeat one are taken back
 //!   (`mask::json::unique`).
-//! * `exact`: the suffix alone does not decide what may follow, but all that the token spells: a second key in one
-//!   token, or an element of a unique array. Crossing tokens are then stepped whole, from `origin` on.
-//! * `repeated_raw`: `exact` for numbers and words only, as one of them may become an element that the array has.
+//! * `steps_crossing_whole`: the suffix alone does not decide what may follow, but all that the token spells: a second
+//!   key in one token, or an element of a unique array. Crossing tokens are then stepped whole, from `origin` on.
+//! * `repeated_raw`: the same for numbers and words only, as one of them may become an element that the array has.
 //! * `partial`: a key is walked by some of its items (`mask::json::key`). Nothing is taken back, since other items may
 //!   allow it; the walk of all items takes back.
 
@@ -58,7 +58,7 @@ pub(crate) enum WalkOver<'t> {
 }
 
 /// Fills one row.
-pub struct MaskBuilder<'a> {
+pub struct JsonMaskBuilder<'a> {
     /// The vocabulary.
     pub vocabulary: &'a Vocabulary,
     /// The vocabulary's tables.
@@ -70,50 +70,50 @@ pub struct MaskBuilder<'a> {
     /// The row; bits are only ever set.
     pub row: &'a mut [u32],
     /// Some array on the stack must have unique elements.
-    pub unique: bool,
+    pub in_unique_array: bool,
     /// Every crossing token is stepped whole, because what it spells decides what may follow.
-    pub exact: bool,
+    pub steps_crossing_whole: bool,
     /// The key that is walked is read by some of its items only, and others allow more: nothing is taken back.
     pub(crate) partial: bool,
     /// A number or word that is open, or may begin, may become an element that its array has.
     pub(crate) repeated_raw: bool,
     /// What was found about the frames, at this mask or before; belongs to the guide.
-    pub known: &'a mut GuideMemo,
+    pub guide_memo: &'a mut GuideMemo,
     /// Tokens that are stepped once all lexemes of a place were asked, each with its bytes from there on.
     pub(crate) deferred: Vec<(&'a [u8], u32)>,
     /// What the index remembers, where the mask is made for a guide.
-    pub(crate) memo: Option<&'a MaskCache>,
-    /// The row holds anything yet.
-    pub(crate) fresh: bool,
+    pub(crate) mask_cache: Option<&'a MaskCache>,
+    /// The row still holds what was in it before: it is emptied, or copied over, before the first bit is set.
+    pub(crate) row_is_stale: bool,
     /// What the row is made of, where it is noted and written in the end.
     pub(crate) composition: Option<MaskComposition>,
     pub(crate) depth: u32,
 }
 
-impl<'a> MaskBuilder<'a> {
+impl<'a> JsonMaskBuilder<'a> {
     /// A mask builder over an empty row, or any row for [`fill_known`](Self::fill_known).
     pub fn new(
         vocabulary: &'a Vocabulary,
         tables: &'a VocabTables,
         lexemes: &'a [Arc<MaskedLexeme>],
         frames: JsonMachine<'a>,
-        known: &'a mut GuideMemo,
+        guide_memo: &'a mut GuideMemo,
         row: &'a mut [u32],
     ) -> Self {
-        MaskBuilder {
+        JsonMaskBuilder {
             vocabulary,
             tables,
             lexemes,
             frames,
             row,
-            unique: false,
-            exact: false,
+            in_unique_array: false,
+            steps_crossing_whole: false,
             partial: false,
             repeated_raw: false,
-            known,
+            guide_memo,
             deferred: Vec::new(),
-            memo: None,
-            fresh: false,
+            mask_cache: None,
+            row_is_stale: false,
             composition: None,
             depth: 0,
         }
@@ -123,7 +123,7 @@ impl<'a> MaskBuilder<'a> {
     pub fn fill(&mut self, top: FrameId) {
         let mark = self.frames.arena.mark();
         self.visit(WalkOver::Whole(TrieKind::Tokens), 0, top);
-        self.begin();
+        self.empty_stale_row();
         self.frames.arena.truncate(&mark);
     }
 
@@ -160,8 +160,8 @@ impl<'a> MaskBuilder<'a> {
             WalkOver::Suffix { cross, lexeme, count, origin, from } => {
                 let c = cross.crossings[item as usize];
                 let closes = lexeme.is_none_or(|l| l.may_close(count.saturating_add(c.chars)));
-                let exact = self.exact && origin != NONE;
-                if !closes || (exact && !self.allows(origin, self.rest_of(c.token, from))) {
+                let steps_whole = self.steps_crossing_whole && origin != NONE;
+                if !closes || (steps_whole && !self.allows(origin, self.rest_of(c.token, from))) {
                     return;
                 }
                 c.token
@@ -182,12 +182,13 @@ impl<'a> MaskBuilder<'a> {
         self.depth += 1;
         // One token may open an array of unique elements and go on inside it.
         let whole = matches!(over, WalkOver::Whole(_));
-        let entered = whole && !self.unique && self.frames.program.has_unique && self.frames.is_unique_inside(top);
-        self.unique |= entered;
+        let entered =
+            whole && !self.in_unique_array && self.frames.program.has_unique && self.frames.is_unique_inside(top);
+        self.in_unique_array |= entered;
         let n = self.frames.arena.nodes[top as usize];
         let in_key = n.kind == FrameKind::Object && n.phase == Phase::Key;
         if !(n.kind == FrameKind::Scalar || in_key) {
-            self.begin();
+            self.empty_stale_row();
         }
         // What follows a key follows all of its items.
         let partial = self.partial;
@@ -197,12 +198,12 @@ impl<'a> MaskBuilder<'a> {
             (FrameKind::Scalar, WalkOver::Whole(w)) => self.scalar(w, node, top),
             (FrameKind::Object, WalkOver::Whole(w)) if n.phase == Phase::Key => self.key(w, node, top),
             (FrameKind::Object, WalkOver::Suffix { origin, .. })
-                if n.phase == Phase::Key && origin != NONE && !self.exact =>
+                if n.phase == Phase::Key && origin != NONE && !self.steps_crossing_whole =>
             {
                 // A second key in one token: what the first one spells may matter.
-                self.exact = true;
+                self.steps_crossing_whole = true;
                 self.children(over, node, top);
-                self.exact = false;
+                self.steps_crossing_whole = false;
             }
             (FrameKind::Array, WalkOver::Whole(w)) if n.phase == Phase::First => {
                 self.structure(over, node, top);
@@ -218,7 +219,7 @@ impl<'a> MaskBuilder<'a> {
             _ => self.children(over, node, top),
         }
         self.partial = partial;
-        self.unique &= !entered;
+        self.in_unique_array &= !entered;
         self.depth -= 1;
     }
 
@@ -409,21 +410,21 @@ impl<'a> MaskBuilder<'a> {
         if !self.frames.gap_may_end(&n) {
             return;
         }
-        self.unrepeated(walked, node, top, |masker| {
-            let program = masker.frames.program;
-            let rules = &masker.frames.arena.rules[n.start as usize..(n.start + n.len) as usize];
+        self.unrepeated(walked, node, top, |builder| {
+            let program = builder.frames.program;
+            let rules = &builder.frames.arena.rules[n.start as usize..(n.start + n.len) as usize];
             if let Some((number, set)) = program.constants.find_or_build(program, rules) {
                 for &(tag, lexeme) in &set.others {
                     let start = program.lexemes[lexeme as usize].start();
-                    masker.lexeme(walked, node, (lexeme, start, 0, false), (n.parent, tag), top);
+                    builder.lexeme(walked, node, (lexeme, start, 0, false), (n.parent, tag), top);
                 }
-                return masker.open_constants((walked, node), number, n.parent);
+                return builder.open_constants((walked, node), number, n.parent);
             }
             for tag in 0..n.len {
-                let rule = masker.frames.arena.rules[(n.start + tag) as usize];
+                let rule = builder.frames.arena.rules[(n.start + tag) as usize];
                 for &lexeme in &program.rules[rule.0 as usize].lexemes {
                     let start = program.lexemes[lexeme as usize].start();
-                    masker.lexeme(walked, node, (lexeme, start, 0, false), (n.parent, tag), top);
+                    builder.lexeme(walked, node, (lexeme, start, 0, false), (n.parent, tag), top);
                 }
             }
         });
@@ -435,13 +436,13 @@ impl<'a> MaskBuilder<'a> {
         let items = &self.frames.arena.scalars[n.start as usize..(n.start + n.len) as usize];
         let texts = items.iter().map(|item| (&self.lexemes[item.lexeme as usize], item.state, n.count));
         // Among unique elements what stays inside is looked at for each.
-        let all = if self.unique { None } else { takes_all((walked, node), texts) };
-        self.unrepeated(walked, node, top, |masker| {
+        let all = if self.in_unique_array { None } else { takes_all((walked, node), texts) };
+        self.unrepeated(walked, node, top, |builder| {
             for i in n.start..n.start + n.len {
-                let item = masker.frames.arena.scalars[i as usize];
-                raw |= masker.frames.program.lexemes[item.lexeme as usize].kind() == LexemeKind::Raw;
+                let item = builder.frames.arena.scalars[i as usize];
+                raw |= builder.frames.program.lexemes[item.lexeme as usize].kind() == LexemeKind::Raw;
                 let crossing = all.is_some_and(|all| n.start + all as u32 != i);
-                masker.lexeme(walked, node, (item.lexeme, item.state, n.count, crossing), (n.parent, item.tag), top);
+                builder.lexeme(walked, node, (item.lexeme, item.state, n.count, crossing), (n.parent, item.tag), top);
             }
         });
         if n.seen != NO_SET {
@@ -451,7 +452,7 @@ impl<'a> MaskBuilder<'a> {
             // A number may end before the next byte.
             let mark = self.frames.arena.mark();
             let after = self.frames.end_scalar(top);
-            self.begin();
+            self.empty_stale_row();
             if after != NONE && self.frames.stays_live(NONE, after) {
                 self.visit(WalkOver::Whole(walked), node, after);
             }
@@ -477,9 +478,10 @@ impl<'a> MaskBuilder<'a> {
         };
         let l = &*masked.lexeme;
         let from = (walked, node);
-        let repeated = self.unique && (self.exact || (self.repeated_raw && l.kind() == LexemeKind::Raw));
+        let repeated =
+            self.in_unique_array && (self.steps_crossing_whole || (self.repeated_raw && l.kind() == LexemeKind::Raw));
         if repeated && self.is_after_elements(parent) && l.may_run_out(count) {
-            self.begin();
+            self.empty_stale_row();
             self.inner_unused(&mask, lexeme, state, count, top, from);
         } else {
             self.allow_inner(&mask);
@@ -495,19 +497,19 @@ impl<'a> MaskBuilder<'a> {
         if let Some(unresolved) = self.cross_known(cross, bounded, count, (parent, tag)) {
             return self.cross_unresolved(cross, &unresolved, top, from);
         }
-        let exact = self.exact;
-        self.exact |= self.unique;
+        let before = self.steps_crossing_whole;
+        self.steps_crossing_whole |= self.in_unique_array;
         let mark = self.frames.arena.mark();
         // What the element spells differs from token to token; where that matters each token is stepped whole.
-        let checked = std::mem::replace(&mut self.frames.arena.unchecked, self.exact);
+        let checked = std::mem::replace(&mut self.frames.arena.unchecked, self.steps_crossing_whole);
         let after = self.frames.finish_by(parent, &[tag]);
         if after != NONE {
-            let origin = if self.exact { top } else { NONE };
+            let origin = if self.steps_crossing_whole { top } else { NONE };
             let over = WalkOver::Suffix { cross, lexeme: bounded, count, origin, from };
             self.emit(over, 0);
             self.visit(over, 0, after);
         }
-        self.exact = exact;
+        self.steps_crossing_whole = before;
         self.frames.arena.unchecked = checked;
         self.frames.arena.truncate(&mark);
     }

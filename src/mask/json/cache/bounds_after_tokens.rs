@@ -7,33 +7,33 @@
 use std::sync::Arc;
 
 use crate::util::bounded_cache::BoundedCache;
-use crate::util::cache_register::TOKEN_BOUNDS;
+use crate::util::cache_register::BOUNDS_AFTER_TOKENS;
 
 /// Pairs of a bound and a token, ascending: so many tokens complete the output behind the token at most.
-pub(crate) type TokenBounds = Arc<[(u32, u32)]>;
+pub(crate) type BoundsAfterTokens = Arc<[(u32, u32)]>;
 
 /// Descriptions of positions that are longer are not kept.
 const MAX_KEY: usize = 2_048;
 
 /// The bounds that the guides of an index found, by the description of their positions.
 #[derive(Default)]
-pub(crate) struct TokenBoundsCache(BoundedCache<Box<[u8]>, TokenBounds, TOKEN_BOUNDS>);
+pub(crate) struct BoundsAfterTokensCache(BoundedCache<Box<[u8]>, BoundsAfterTokens, BOUNDS_AFTER_TOKENS>);
 
-impl TokenBoundsCache {
+impl BoundsAfterTokensCache {
     /// Whether bounds of this position may be kept.
     pub fn takes(key: &[u8]) -> bool {
         key.len() <= MAX_KEY
     }
 
     /// The bounds of a position that were found before.
-    pub fn get(&self, key: &[u8]) -> Option<TokenBounds> {
+    pub fn get(&self, key: &[u8]) -> Option<BoundsAfterTokens> {
         self.0.get(key)
     }
 
     /// Remembers the bounds of a position.
-    pub fn keep(&self, key: &[u8], mut bounds: Vec<(u32, u32)>) -> TokenBounds {
+    pub fn keep(&self, key: &[u8], mut bounds: Vec<(u32, u32)>) -> BoundsAfterTokens {
         bounds.sort_unstable();
-        let bounds: TokenBounds = bounds.into();
+        let bounds: BoundsAfterTokens = bounds.into();
         self.0.keep(key.into(), bounds.clone(), key.len() + size_of_val(&*bounds) + 96);
         bounds
     }

@@ -54,7 +54,7 @@ pub(super) type Visit = (u32, ScanStateId, u32, u32);
 /// competes.
 type Ends = SmallVec<[u32; 2]>;
 
-pub(super) struct MaskBuilder<'b, 'a> {
+pub(super) struct GrammarMaskBuilder<'b, 'a> {
     pub(super) masker: &'b GrammarMasker<'a>,
     pub(super) trie: &'b Trie,
     pub(super) stack: &'b mut ParseStack,
@@ -86,10 +86,10 @@ pub(super) struct MaskBuilder<'b, 'a> {
     visits: usize,
 }
 
-impl<'b, 'a> MaskBuilder<'b, 'a> {
+impl<'b, 'a> GrammarMaskBuilder<'b, 'a> {
     pub(super) fn new(masker: &'b GrammarMasker<'a>, stack: &'b mut ParseStack, branch: &Branch) -> Self {
         let first_new = stack.num_nodes();
-        MaskBuilder {
+        GrammarMaskBuilder {
             trie: masker.vocabulary.trie(),
             levels: RowLevels::new(masker.tables.words, stack.view(branch)),
             masker,

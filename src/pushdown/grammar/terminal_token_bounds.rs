@@ -19,19 +19,19 @@ const MOST_STATES: usize = 20_000;
 
 /// The bounds of a grammar's terminals.
 #[derive(Default)]
-pub struct TokenBounds {
+pub struct TerminalTokenBounds {
     /// For each terminal; empty where no terminal has one.
     most: Box<[Option<u32>]>,
     least: u32,
 }
 
-impl TokenBounds {
+impl TerminalTokenBounds {
     /// The bounds of a grammar's terminals.
-    pub fn from_grammar(grammar: &Grammar) -> TokenBounds {
+    pub fn from_grammar(grammar: &Grammar) -> TerminalTokenBounds {
         let most: Box<[Option<u32>]> = grammar.terminals.iter().map(|t| t.max_tokens).collect();
         match most.iter().flatten().min() {
-            None => TokenBounds::default(),
-            Some(&least) => TokenBounds { most, least },
+            None => TerminalTokenBounds::default(),
+            Some(&least) => TerminalTokenBounds { most, least },
         }
     }
 
@@ -99,7 +99,7 @@ impl GrammarMachine<'_> {
     /// the last one end.
     pub(super) fn count_token(&mut self, branches: Branches) -> Branches {
         let program = self.program;
-        if program.bounds.is_empty() {
+        if program.terminal_token_bounds.is_empty() {
             return branches;
         }
         let mut out = Branches::new();
@@ -107,7 +107,7 @@ impl GrammarMachine<'_> {
         for branch in branches {
             let counted = match branch.is_in_document() {
                 true => None,
-                false => program.bounds.count(&program.scanner, branch.scan, branch.tokens),
+                false => program.terminal_token_bounds.count(&program.scanner, branch.scan, branch.tokens),
             };
             let Some(Counted { rest, tokens, ends }) = counted else {
                 add(&mut out, branch);
@@ -136,7 +136,7 @@ impl GrammarMachine<'_> {
     /// Whether a bound may forbid a token in a position that a mask, which knows of no bounds, allows: one that ends
     /// inside of a character.
     pub fn is_near_bound(&self, at: PositionId) -> bool {
-        let bounds = &self.program.bounds;
+        let bounds = &self.program.terminal_token_bounds;
         if bounds.is_empty() {
             return false;
         }
