@@ -192,8 +192,9 @@ impl Error {
     /// Adds `place` to the error, unless it already names one.
     #[must_use]
     pub fn at(mut self, place: SourcePlace) -> Self {
-        // That the work was stopped lies nowhere in the source.
-        if self.0.place == SourcePlace::Unknown && self.0.kind != ErrorKind::Cancelled {
+        // That the work was stopped lies nowhere in the source, nor do all steps together.
+        let is_of_all = self.0.kind == ErrorKind::Cancelled || self.0.field == Some("max_compile_steps");
+        if self.0.place == SourcePlace::Unknown && !is_of_all {
             self.0.place = place;
         }
         self

@@ -37,6 +37,10 @@ class DetachedIndex:
     vocabulary_fingerprint: str
     """The fingerprint of the vocabulary that ``attach`` takes."""
 
+    def __getattr__(self, name: str) -> Any:
+        said = f"'DetachedIndex' object has no attribute {name!r}"
+        raise AttributeError(f"{said}: attach(vocabulary) makes the index" if hasattr(Index, name) else said)
+
     def __init__(self, index: Index) -> None:
         require(index=(index, "index"))
         method, arguments = index.__reduce__()[:2]

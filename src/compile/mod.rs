@@ -170,11 +170,12 @@ impl Index {
                 Error::limit("source bytes", limits.max_source_bytes as u64, total as u64).set_by("max_source_bytes")
             );
         }
+        let before = taken_here();
         let mut exprs = Exprs::new(limits.max_expr_nodes);
         let expr = exprs.choice(choices);
         let made = Index::from_expr(&mut exprs, expr, &name_of_choices(choices), vocabulary, limits);
         VocabTables::end_compile_of(vocabulary);
-        made
+        made.and_then(|made| unless_crowded(before).map(|()| made))
     }
 
     /// Everything that `expr` accepts. `source` is what the index's fingerprint names.

@@ -97,7 +97,7 @@ class RequestCompiler:
       ``compile_async`` compiles at once in each of its lanes; without it half as many as there are processors, from 2
       to 8.
     * ``limits``: those of one compile. Without it, and in a mapping that does not name them, a source has at most 1 MiB
-      and its compile 500,000 steps, the masks of a grammar 500,000 steps and its states 64 MiB; a ``Limits`` object is
+      and its compile 750,000 steps, the masks of a grammar 500,000 steps and its states 64 MiB; a ``Limits`` object is
       taken as it is.
     * ``allowed_tokens``: the special tokens that a client may name; without it all but those of roles, and with an
       empty list none.

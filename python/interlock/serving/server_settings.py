@@ -27,7 +27,7 @@ _TOOL = {"name": "f", "parameters": {"type": "object", "properties": {}, "additi
 
 _OF_STRANGERS = {
     "max_source_bytes": 1 << 20,
-    "max_compile_steps": 500_000,
+    "max_compile_steps": 750_000,
     "max_mask_steps": 500_000,
     "max_scanner_bytes": 64 << 20,
 }

@@ -10,6 +10,7 @@ import sys
 
 PROGRAM = '''
 import gc
+import random
 import interlock
 from interlock.explain import byte_vocabulary
 from interlock.serving import RequestCompiler
@@ -55,7 +56,25 @@ answers = [ends(number, kept) for number in range(3, 15)]
 assert "this source took many of them" in answers[-1] and "set_mask_cache_bytes" in answers[-1], answers
 assert held() < 2 * 128, held()
 
-# 3. Everyday sources compile, and run; so do those that were there.
+# 3. So is what choices and schemas hold.
+def words(number):
+    drawn = random.Random(number)
+    return [f"{drawn.getrandbits(40):x}{drawn.getrandbits(30):x}" for _ in range(20_000)]
+
+for source in (
+    lambda number: interlock.Index.from_choices(words(number), vocabulary),
+    lambda number: interlock.Index.from_json_schema({"enum": words(-number - 1)}, vocabulary),
+):
+    seen = []
+    for number in range(30):
+        try:
+            kept.append(source(number))
+        except interlock.LimitError as error:
+            seen.append(error.code)
+    assert set(seen) == {"too_little_memory"} and len(seen) > 10, (seen, held())
+    assert held() < 2 * 128, held()
+
+# 4. Everyday sources compile, and run; so do those that were there.
 guide = everyday.guide()
 masks(guide)
 assert len(interlock.Index.from_json_schema({"type": "object"}, vocabulary).guide(max_tokens=50).allowed_token_ids())
@@ -72,7 +91,7 @@ for guide in wide:
 assert held() < before + 30, (before, held())
 wide = guide = None
 
-# 4. When the hostile ones are gone, there is room again.
+# 5. When the hostile ones are gone, there is room again.
 kept.clear()
 gc.collect()
 assert held() < 10, held()
@@ -80,7 +99,7 @@ assert ends(20, kept) == "max_mask_steps"
 kept.clear()
 interlock.set_mask_cache_bytes(256 << 20)
 
-# 5. Who keeps the error of a request keeps nothing of its source.
+# 6. Who keeps the error of a request keeps nothing of its source.
 compiler, errors = RequestCompiler(vocabulary), []
 interlock.clear_caches()
 before = held()

@@ -147,7 +147,7 @@ def test_limits_are_read_once():
     limits["max_source_bytes"] = "none"
     assert compiler.compile({"guided_regex": "a"}).kind == "regex"
     assert compiler.limits == interlock.Limits(
-        max_source_bytes=1 << 20, max_compile_steps=500_000, max_mask_steps=500_000, max_scanner_bytes=64 << 20
+        max_source_bytes=1 << 20, max_compile_steps=750_000, max_mask_steps=500_000, max_scanner_bytes=64 << 20
     )
 
 
@@ -228,3 +228,22 @@ def test_a_damaged_file_of_a_store_is_a_warning_or_an_error(tmp_path, caplog, on
     with pytest.raises(interlock.ArtifactError) as caught:
         compiler.compile(body)
     assert compiler.refusal(caught.value, body).status == status
+
+
+def test_grammars_that_come_along_compile_within_a_servers_limits(compiled_anew):
+    """But for Python's, whose lexer no body names."""
+    compiler = RequestCompiler(byte_vocabulary())
+    tables = {"student": ["name", "age"], "course": ["title"]}
+    for grammar in [interlock.grammars.sql(tables), *map(interlock.grammars.load, ("sql", "c", "go", "java", "xml"))]:
+        assert compiler.compile({"guided_grammar": str(grammar)}).kind == "grammar"
+
+
+def test_steps_of_a_compile_have_no_place_inside_of_the_source():
+    """Where the count ran out is no fault of what stands there."""
+    source = "start: " + " | ".join(f"T{i}" for i in range(300))
+    source += "".join(f"\nT{i}: /[a-z{i % 10}]*b[a-z]{{{i}}}/" for i in range(300))
+    compiler = RequestCompiler(byte_vocabulary(), limits={"max_compile_steps": 5_000})
+    with pytest.raises(interlock.LimitError) as caught:
+        compiler.compile({"guided_grammar": source})
+    assert (caught.value.field, caught.value.line) == ("max_compile_steps", None)
+    assert compiler.refusal(caught.value).place == "/guided_grammar"
