@@ -50,7 +50,7 @@ const HINTS: &[(&[&str], &str)] = &[
     (&["bad escape (end of pattern)", r"\ at end of pattern"], r"leave it out, or write \\ for the character itself"),
     (
         &[r"incomplete or bad escape \"],
-        r"write all of its digits: two behind \x, four behind \u, eight behind \U, of at most 0010FFFF",
+        r"write all of its digits, without braces: two behind \x, four behind \u, eight behind \U, of at most 0010FFFF",
     ),
     (&["invalid hexadecimal escape"], r"write two hexadecimal digits behind it, as in \x41"),
     (&["invalid Unicode escape"], r"write four hexadecimal digits behind it, as in \u0041, or some in braces, \u{41}"),
@@ -61,15 +61,17 @@ const HINTS: &[(&[&str], &str)] = &[
         r"write a name in braces behind it, as in \p{L}",
     ),
     (&[r"bad escape \", r"invalid escape \"], "{escape}"),
-    (&["unknown Unicode property"], r"write a category, as in \p{L}, or a script, as in \p{Script=Greek}"),
+    (&["unknown Unicode property"], r"write a category, as in \p{L}, or a script by its kind, as in \p{Script=Greek}"),
 ];
 
 /// What to do about a pattern whose error has this message; `None` where the message says it. `fault` is the character
-/// at its place, and `rest` the pattern from one character before it.
+/// at its place, and `rest` the pattern from one character before it, as errors of groups lie at the `?` behind the
+/// bracket; from the fault itself where that is the first character.
 pub(super) fn for_message(message: &str, fault: Option<char>, rest: &str) -> Option<String> {
     let begins = |row: &&(&[&str], &str)| row.0.iter().any(|begin| message.starts_with(begin));
     let (_, hint) = HINTS.iter().find(begins)?;
     match *hint {
+        _ if is_verb(message, rest) => Some("leave it out: (*...) is a verb of PCRE".to_owned()),
         // The message says it.
         "{group}" if message.contains("; a group with a name is written") => None,
         "{group}" => Some(of_group(rest.split_once("(?").map_or("", |(_, behind)| behind)).to_owned()),
@@ -82,6 +84,12 @@ pub(super) fn for_message(message: &str, fault: Option<char>, rest: &str) -> Opt
     }
 }
 
+/// Whether what is repeated wrongly is a verb of PCRE, such as `(*UTF8)`.
+fn is_verb(message: &str, rest: &str) -> bool {
+    let name = rest.strip_prefix("(*").unwrap_or_default();
+    message.starts_with("nothing to repeat") && name.starts_with(|c: char| c.is_ascii_uppercase())
+}
+
 /// How the messages begin that the table has rows for.
 #[cfg(test)]
 pub(crate) fn known_beginnings() -> impl Iterator<Item = &'static str> {
@@ -92,6 +100,7 @@ pub(crate) fn known_beginnings() -> impl Iterator<Item = &'static str> {
 fn of_group(behind: &str) -> &'static str {
     match behind {
         _ if behind.starts_with('|') => "write (?:...|...): the numbers of groups make no difference here",
+        _ if behind.starts_with('C') => "leave it out: nothing is called from inside of a pattern",
         _ if behind.starts_with('>') => "write (?:...): this dialect has no atomic groups",
         _ if behind.starts_with('#') => "leave out the comment: this dialect has none",
         _ if behind.starts_with('(') => {
@@ -128,6 +137,8 @@ fn of_escape(message: &str) -> &'static str {
         Some('H') => r"write [^ \t]",
         Some('R') => r"write (?:\r\n|[\n\r])",
         Some('X') => "write . for any one character",
+        Some('c') => r"write the character by its number, as in \x01",
+        Some('N') => r"write the character itself, or its number, as in \u2014",
         Some('e') => r"write \x1b",
         Some('a') => r"write \x07",
         Some('o') => r"write two hexadecimal digits, as in \x0a",
@@ -162,6 +173,10 @@ mod tests {
             ("(?i", "write : and the part"),
             ("(?-i", "write : and the part"),
             ("(?", "(?:...) is a group"),
+            ("(?C1)", "leave it out"),
+            ("(*UTF8)a", "leave it out: (*...)"),
+            (r"\N{DASH}", "write the character itself"),
+            (r"\p{Latin}", "write a category"),
         ] {
             let options = RegexOptions { dialect: Dialect::Ecma, ..Default::default() };
             let error = check_regex(pattern, &options, &Limits::default()).unwrap_err();
@@ -177,6 +192,8 @@ mod tests {
         );
         assert_eq!(hint_of("a(?^i:b)").as_deref(), Some("write the flags without ^, as in (?i:...)"));
         assert_eq!(hint_of(r"a\h").as_deref(), Some(r"write [ \t]"));
+        assert_eq!(hint_of(r"\cA").as_deref(), Some(r"write the character by its number, as in \x01"));
+        assert_eq!(hint_of("a(*UTF8)").as_deref(), Some("leave it out: (*...) is a verb of PCRE"));
         assert_eq!(hint_of(r"a\y").as_deref(), Some("leave out the backslash for the character itself"));
         assert_eq!(hint_of("(?<name>a)"), None);
     }
