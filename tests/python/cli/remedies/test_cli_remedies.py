@@ -288,7 +288,7 @@ def test_no_shell_is_blamed_where_the_characters_are_right(tmp_path):
         ("(?-i)a", "write : and the part that the flags are for, as in (?-i:...)"),
         ("(?-)a", "write the flags to turn off"),
         ("(?iz)a", "the flags are a, i, m, s, u and x"),
-        (r"\x{41}", r"write all of its digits: two behind \x"),
+        (r"\x{41}", r"write all of its digits, without braces: two behind \x"),
         (r"\400", r"write its four hexadecimal digits, as in \u0100"),
         (r"\q", "leave out the backslash"),
     ],
