@@ -1390,8 +1390,9 @@ def stats() -> dict[str, int]:
     ``indexes`` and ``index_bytes`` say how many indexes are kept to be found and what they hold; a source that came
     once is none of the former, and half a kilobyte of the latter until it comes again or has to go. ``lexemes`` and
     ``cache_bytes`` say the same of their parts. ``held_bytes`` are those of all states and masks, whether they are kept
-    or in use, but for parts of masks that all sources share: see ``set_mask_cache_bytes``. Everything else only grows
-    while the vocabularies live.
+    or in use, but for parts of masks that all sources share, and ``most_held_bytes`` what they may be: see
+    ``set_mask_cache_bytes``. ``late_masks`` counts rows that ``fill_bitmasks_within`` called late. Everything else only
+    grows while the vocabularies live.
     ``store_hits`` counts indexes that a ``Store`` had, and ``store_misses`` those that were asked of one in vain.
     """
 

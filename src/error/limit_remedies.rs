@@ -15,8 +15,8 @@ pub(super) fn for_field(field: &str) -> Option<&'static str> {
         "max_alternatives" => "simplify the schema: fewer alternatives in anyOf, oneOf and if that hold together",
         "max_rules" => "make it smaller: fewer subschemas, or fewer rules of a grammar",
         "max_mask_steps" => {
-            "simplify it: fewer terminals of a grammar that match the same texts, fewer repetitions inside of others, \
-             and smaller numbers in them"
+            "simplify it: fewer repetitions inside of others, smaller numbers in them, and in a grammar fewer \
+             terminals that match the same texts"
         }
         "max_scanner_bytes" => {
             "simplify the grammar: fewer terminals that match the same texts, and smaller numbers in their repetitions"

@@ -20,6 +20,7 @@ use crate::guide::{Guide, GuidePlace};
 use crate::python::batch::{BatchArguments, BatchJob, Stage, failures_of, jobs_of, look_at_few, numbers_of, slots_of};
 use crate::python::convert::argument::number;
 use crate::python::errors::{also_late, argument, detached, of_several, panic_message};
+use crate::python::runtime::process_caches;
 use crate::util::fork_guard::Working;
 use crate::util::idle_threads;
 
@@ -281,7 +282,9 @@ pub fn fill_bitmasks_within(
             Ok(())
         })?;
     }
-    let late = jobs.iter().zip(numbers_of(&guides)).filter(|(job, _)| job.is_waiting()).map(|(_, i)| i).collect();
+    let late: Vec<usize> =
+        jobs.iter().zip(numbers_of(&guides)).filter(|(job, _)| job.is_waiting()).map(|(_, i)| i).collect();
+    process_caches::count(&process_caches::LATE_MASKS, late.len() as u64);
     match of_several(py, failures_of(py, &guides, &jobs), None) {
         Some(error) => Err(also_late(py, error, late)),
         None => Ok(late),

@@ -359,7 +359,7 @@ def _number(value: float) -> str:
     return str(int(value)) if float(value).is_integer() and abs(value) < 1e15 else repr(float(value))
 
 
-_LEVELS = ("indexes", "index_bytes", "lexemes", "cache_bytes", "held_bytes")
+_LEVELS = ("indexes", "index_bytes", "lexemes", "cache_bytes", "held_bytes", "most_held_bytes")
 """What of `interlock.stats` goes up and down; everything else only grows while a vocabulary lives."""
 
 

@@ -37,6 +37,8 @@ pub static COMPILES: AtomicU64 = AtomicU64::new(0);
 pub static REFUSALS: AtomicU64 = AtomicU64::new(0);
 pub static GUIDES: AtomicU64 = AtomicU64::new(0);
 pub static MASKS: AtomicU64 = AtomicU64::new(0);
+/// Rows that were late for a step of their batch.
+pub static LATE_MASKS: AtomicU64 = AtomicU64::new(0);
 /// Indexes that a store had, and those that were asked of one in vain.
 static STORE_HITS: AtomicU64 = AtomicU64::new(0);
 static STORE_MISSES: AtomicU64 = AtomicU64::new(0);
@@ -131,8 +133,9 @@ fn caches() -> Vec<Arc<CompileCache>> {
 /// ``indexes`` and ``index_bytes`` say how many indexes are kept to be found and what they hold; a source that came
 /// once is none of the former, and half a kilobyte of the latter until it comes again or has to go. ``lexemes`` and
 /// ``cache_bytes`` say the same of their parts. ``held_bytes`` are those of all states and masks, whether they are kept
-/// or in use, but for parts of masks that all sources share: see ``set_mask_cache_bytes``. Everything else only grows
-/// while the vocabularies live.
+/// or in use, but for parts of masks that all sources share, and ``most_held_bytes`` what they may be: see
+/// ``set_mask_cache_bytes``. ``late_masks`` counts rows that ``fill_bitmasks_within`` called late. Everything else only
+/// grows while the vocabularies live.
 /// ``store_hits`` counts indexes that a ``Store`` had, and ``store_misses`` those that were asked of one in vain.
 #[pyfunction]
 pub fn stats(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
@@ -170,6 +173,7 @@ pub fn stats(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
         ("refusals", &REFUSALS),
         ("guides", &GUIDES),
         ("masks", &MASKS),
+        ("late_masks", &LATE_MASKS),
         ("store_hits", &STORE_HITS),
         ("store_misses", &STORE_MISSES),
     ];
@@ -180,6 +184,7 @@ pub fn stats(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
         counters.set_item(name, sum)?;
     }
     counters.set_item("held_bytes", memory_growth::held())?;
+    counters.set_item("most_held_bytes", memory_growth::most_held())?;
     Ok(counters)
 }
 

@@ -92,7 +92,9 @@ def test_a_mask_that_takes_long_is_late_and_holds_nobody_up(heavy, vocabulary):
     quick = interlock.Index.from_choices(["yes", "no"], vocabulary).guide()
     bits = interlock.allocate_bitmask(3, vocabulary)
     expected = filled([quick], vocabulary)
+    before = interlock.stats()["late_masks"]
     assert interlock.fill_bitmasks_within([heavy, None, quick], bits, 0) == [0]
+    assert interlock.stats()["late_masks"] == before + 1
     assert not bits[0].any() and (bits[1] == -1).all() and (bits[2] == expected[0]).all()
     assert heavy.tokens == [ord("a")] and not heavy.is_terminated
     done = in_time([heavy], vocabulary)
