@@ -401,11 +401,13 @@ MISTAKES = [
 ]
 
 
-def test_mistakes_of_arguments(shelf):
-    for args, code, words in MISTAKES:
-        done = run(shelf, *args, code=code)
-        assert words in done.stderr + done.stdout, (args, done.stderr)
-        assert not re.search(r"Traceback|_core|Index\.|Limits\.|`documents`|on_unsupported=", done.stderr), done.stderr
+@pytest.mark.parametrize(
+    "args, code, words", MISTAKES, ids=lambda one: " ".join(one)[:60] if isinstance(one, list) else ""
+)
+def test_mistakes_of_arguments(shelf, args, code, words):
+    done = run(shelf, *args, code=code)
+    assert words in done.stderr + done.stdout, done.stderr
+    assert not re.search(r"Traceback|_core|Index\.|Limits\.|`documents`|on_unsupported=", done.stderr), done.stderr
 
 
 def test_an_empty_file_is_no_tokenizer(folder):
