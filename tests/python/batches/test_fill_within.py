@@ -150,8 +150,9 @@ def test_a_guide_that_fails_late_is_told_with_those_that_are_late(heavy, vocabul
         except interlock.LimitError as caught:
             error = caught
     assert (error.batch_index, error.batch_others, error.field) == (1, (), "max_mask_steps")
-    assert error.batch_late in ((), (0,))
-    assert not bits[[1, *error.batch_late]].any() and bits[2].any()
+    # The others are late or there.
+    late = set(error.batch_late)
+    assert late <= {0, 2} and bits.any(axis=1).tolist() == [0 not in late, False, 2 not in late]
     # It has failed for good, and the others go on without it.
     for fill in (interlock.fill_bitmasks, lambda guides, bits: interlock.fill_bitmasks_within(guides, bits, 60)):
         bits[:] = 7
