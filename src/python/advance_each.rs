@@ -5,13 +5,13 @@
 //! threads: patterns with counts inside of counts take up to some milliseconds for each token.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::MutexGuard;
 use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
 
 use crate::error::counted;
-use crate::python::batch::{GuideOrNone, check_in_batch, locked_in_batch, of_guide};
+use crate::python::batch::{GuideOrNone, check_in_batch, locked_in_batch, of_guide, run_each};
 use crate::python::convert::ids::TokenIds;
 use crate::python::errors::{argument, detached, of_batch, of_several};
 use crate::python::guide::Slot;
@@ -56,28 +56,6 @@ fn take_held<'a, 'b>(steps: &'a mut [Step<'b>]) -> &'a mut [Step<'b>] {
     &mut steps[at..]
 }
 
-/// Takes steps without the GIL, and on several threads once they have taken long.
-fn take_detached(mut steps: &mut [Step<'_>]) {
-    /// Work that is left below this is done by the calling thread: waking another costs about as much.
-    const WORTH_SHARING: Duration = Duration::from_micros(150);
-    let began = Instant::now();
-    while let Some((step, rest)) = std::mem::take(&mut steps).split_first_mut() {
-        step.take();
-        steps = rest;
-        if began.elapsed() > WORTH_SHARING {
-            break;
-        }
-    }
-    let helpers = thread_pool::num_threads().min(steps.len()).saturating_sub(1);
-    let queue = Mutex::new(steps.iter_mut());
-    let next = || queue.lock().map_or(None, |mut steps| steps.next());
-    thread_pool::with_helpers(helpers, || {
-        while let Some(step) = next() {
-            step.take();
-        }
-    });
-}
-
 /// Take token ``ids[i]`` on ``guides[i]``, for all of them in one call: what ``try_advance`` does for one.
 ///
 /// The answer has a byte for each guide: 0 where the token was refused, 1 where it was taken, and 2 where the output
@@ -105,7 +83,7 @@ pub fn advance_each(py: Python<'_>, guides: &Bound<'_, PyAny>, ids: &Bound<'_, P
     let rest = take_held(&mut steps);
     if !rest.is_empty() {
         detached(py, || {
-            take_detached(rest);
+            run_each(rest, thread_pool::num_threads(), Step::take);
             Ok(())
         })?;
     }

@@ -134,14 +134,19 @@ pub(super) fn look_at_few(jobs: &mut [BatchJob<'_>]) -> bool {
     !jobs.iter().any(|job| matches!(job.stage, Stage::Waiting))
 }
 
-/// Run all jobs; on up to `threads` threads where that pays. Rows do not depend on each other, so who fills which
-/// changes nothing but the time.
-pub(super) fn run_all(mut jobs: &mut [BatchJob<'_>], threads: usize) {
+/// Run all jobs; on up to `threads` threads where that pays.
+pub(super) fn run_all(jobs: &mut [BatchJob<'_>], threads: usize) {
+    run_each(jobs, threads, BatchJob::run);
+}
+
+/// Run each of some jobs; on up to `threads` threads where that pays. They do not depend on each other, so who runs
+/// which changes nothing but the time.
+pub(super) fn run_each<T: Send>(mut jobs: &mut [T], threads: usize, run: impl Fn(&mut T) + Sync) {
     let start = Instant::now();
     let mut done = 0u32;
     while !jobs.is_empty() {
         let (now, later) = jobs.split_at_mut(CHUNK.min(jobs.len()));
-        now.iter_mut().for_each(BatchJob::run);
+        now.iter_mut().for_each(&run);
         done += now.len() as u32;
         jobs = later;
         let rest = start.elapsed() / done * jobs.len() as u32;
@@ -157,7 +162,7 @@ pub(super) fn run_all(mut jobs: &mut [BatchJob<'_>], threads: usize) {
     let next = || queue.lock().map_or(None, |mut chunks| chunks.next());
     let work = || {
         while let Some(chunk) = next() {
-            chunk.iter_mut().for_each(BatchJob::run);
+            chunk.iter_mut().for_each(&run);
         }
     };
     thread_pool::with_helpers(helpers, work);
@@ -285,15 +290,13 @@ pub(super) fn jobs_of<'a>(
     let mut each = slots.iter_mut();
     for (row, guide) in rows.into_iter().zip(guides) {
         match guide.get().and_then(|_| each.next()) {
-            Some(slot) => {
-                let stage = if slot.has_failed() { Stage::Failed } else { Stage::Waiting };
-                jobs.push(BatchJob { slot, row, stage });
+            Some(slot) if slot.has_failed() => {
+                row.fill(0);
+                jobs.push(BatchJob { slot, row, stage: Stage::Failed });
             }
+            Some(slot) => jobs.push(BatchJob { slot, row, stage: Stage::Waiting }),
             None => row.fill(u32::MAX),
         }
-    }
-    for job in jobs.iter_mut().filter(|job| matches!(job.stage, Stage::Failed)) {
-        job.row.fill(0);
     }
     process_caches::count(&process_caches::MASKS, jobs.len() as u64);
     jobs

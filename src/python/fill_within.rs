@@ -69,6 +69,7 @@ fn running() -> MutexGuard<'static, Running> {
     }
     running
 }
+
 /// Who waits for masks is told here that one is made, or that nobody makes it.
 static TOLD: (Mutex<()>, Condvar) = (Mutex::new(()), Condvar::new());
 
@@ -154,8 +155,9 @@ fn work(queue: &Mutex<VecDeque<Task>>, most_heavy: usize) {
 impl BatchJob<'_> {
     /// Takes what a thread has made of the row, if it has; whether one still makes it.
     fn take_made(&mut self) -> bool {
-        let here = self.slot.guide.place();
-        self.slot.ahead.take_if(|ahead| ahead.process != std::process::id() || ahead.place != here);
+        // Where a guide is takes a copy of its tokens to tell, so only those are asked that a thread works for.
+        let guide = &self.slot.guide;
+        self.slot.ahead.take_if(|ahead| ahead.process != std::process::id() || ahead.place != guide.place());
         let Some(ahead) = &self.slot.ahead else { return false };
         let Some(Made { guide, row, outcome, took }) = lock(&ahead.made).take() else { return true };
         (self.slot.ahead, self.slot.took) = (None, took);

@@ -221,9 +221,13 @@ class RequestCompiler:
         >>> compiler.compile({"tools": [{"name": "now"}], "tool_choice": "required"}).guide.forced_text()
         '<tool_call>\\n{"name": "now", "arguments": {'
         """
+        return self._compiled_here(body, cancel, reasoning, reasoning_is_open, context_ids, first_mask=True)
+
+    def _compiled_here(self, body: Any, *arguments: Any, first_mask: bool, **options: Any) -> CompiledRequest:
+        """What ``compile`` returns, with or without the first mask. Errors hold nothing of what was compiled."""
         try:
-            made = self._compiled(body, self._found, cancel, reasoning, reasoning_is_open, context_ids)
-            if made.guide is not None:
+            made = self._compiled(body, self._found, *arguments, **options)
+            if first_mask and made.guide is not None:
                 make_mask(made.guide)
             return made
         except InterlockError as error:
@@ -355,14 +359,14 @@ class RequestCompiler:
             asked = self._read(body)[0]
             thinks = (options.get("reasoning") or self._reasoning["reasoning"]) != "none"
             if asked is None and not body.get("tools") and not thinks:
-                return self._compiled(body, self._found, **options)
+                return self._compiled_here(body, first_mask=False, **options)
             key = self._known.key_of(body, asked, options)
         is_near = self.store is None or self.store.url is None
         if key is not None and key in self._known and is_near and not self._pool.overstays(key):
             seconds = _AT_ONCE_SECONDS if self.seconds is None else min(self.seconds, _AT_ONCE_SECONDS)
             try:
                 # Its first mask was made when it came first.
-                made = self._compiled(body, self._found, CancelToken.after(seconds), **options)
+                made = self._compiled_here(body, CancelToken.after(seconds), first_mask=False, **options)
                 self._known.add(key)
                 return made
             except CancelledError:  # It has left the cache.

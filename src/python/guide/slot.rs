@@ -35,21 +35,11 @@ impl Slot {
         py: Python<'_>,
         work: impl FnOnce(&mut Guide) -> T + Send,
     ) -> PyResult<T> {
-        let outcome = self.try_step(py, work);
+        let outcome = match self.guide.may_step_long() {
+            true => without_gil(py, || work(&mut self.guide)),
+            false => catch_unwind(AssertUnwindSafe(|| work(&mut self.guide))),
+        };
         self.settle(py, outcome)
-    }
-
-    /// What `step` does, with a panic as it is: `settle` has to be told of it.
-    #[inline]
-    pub(in crate::python) fn try_step<T: Send>(
-        &mut self,
-        py: Python<'_>,
-        work: impl FnOnce(&mut Guide) -> T + Send,
-    ) -> std::thread::Result<T> {
-        if self.guide.may_step_long() {
-            return without_gil(py, || work(&mut self.guide));
-        }
-        catch_unwind(AssertUnwindSafe(|| work(&mut self.guide)))
     }
 
     /// Run `work` on the guide without the GIL.
