@@ -13,9 +13,10 @@ use smallvec::SmallVec;
 
 use crate::expr::analysis::completes_without::completes_without;
 use crate::expr::analysis::farthest_end::farthest_end;
+use crate::expr::analysis::most_texts::farthest_end_of_most_texts;
 use crate::expr::{ByteSet, Expr, ExprId, INF};
 use crate::lexeme::shortest_end::after;
-use crate::lexeme::{CLOSED, Lexeme, LexemeKind, StateId};
+use crate::lexeme::{CLOSED, Lexeme, LexemeKind, StateId, byte_classes};
 use crate::util::seeded_hash::SeededMap;
 
 /// States that are looked at, and pairs of a state and a count.
@@ -138,10 +139,14 @@ impl Lexeme {
         }
     }
 
-    /// [`farthest_end`] of the lexeme's expression, in bytes of its shortest spelling.
+    /// [`farthest_end`] of the lexeme's expression, in bytes of its shortest spelling; [`INF`] where its structure does
+    /// not tell it.
     fn farthest_bytes(&self) -> u32 {
         let expr = self.state(self.start).expr;
-        farthest_end(&self.lock().exprs, expr, |byte| self.cost_of(byte))
+        let cost = |byte| self.cost_of(byte);
+        let b = self.lock();
+        farthest_end_of_most_texts(&b.exprs, self.shared.any_text, expr, cost)
+            .unwrap_or_else(|| farthest_end(&b.exprs, expr, cost))
     }
 
     /// Bytes of the shortest spelling of one byte.
@@ -271,15 +276,27 @@ fn farthest(lexeme: &Lexeme) -> Option<u32> {
     distances(lexeme, lexeme.start(), 0, true)?.into_values().max()
 }
 
-/// What is written at a time: a byte of each class, and of a string an escape of each character that needs one, where
-/// those are asked for.
+/// What is written at a time: a byte of each class. Of a string, those are the classes of what is decoded, each with a
+/// byte that stands for itself, or else, where escapes are asked for, with an escape; and the closing quote.
 fn spelled_steps(lexeme: &Lexeme, escaped: bool) -> Vec<SmallVec<[u8; 6]>> {
-    let bytes = lexeme.bytes_of_classes().into_iter();
     if lexeme.kind() == LexemeKind::Raw {
-        return bytes.map(|byte| SmallVec::from_slice(&[byte])).collect();
+        return lexeme.bytes_of_classes().into_iter().map(|byte| SmallVec::from_slice(&[byte])).collect();
     }
     let used = lexeme.used_bytes();
-    let escapes = (0..0x20).chain(*b"\"\\").filter(|&byte| escaped && used[usize::from(byte)]).map(|byte| match byte {
+    let classes = byte_classes(&lexeme.lock().exprs, lexeme.state(lexeme.start).expr, LexemeKind::Raw);
+    let bytes: Vec<u8> = (0..=255u8).filter(|&byte| used[usize::from(byte)]).collect();
+    let of_class = bytes.chunk_by(|&a, &b| classes[usize::from(a)] == classes[usize::from(b)]);
+    let is_plain = |byte: u8| byte >= 0x20 && byte != b'"' && byte != b'\\';
+    let step = |class: &[u8]| match class.iter().find(|&&byte| is_plain(byte)) {
+        Some(&byte) => Some(SmallVec::from_slice(&[byte])),
+        None => class.iter().filter(|_| escaped).map(|&byte| escape(byte)).min_by_key(|escape| escape.len()),
+    };
+    of_class.filter_map(step).chain([SmallVec::from_slice(b"\"")]).collect()
+}
+
+/// The shortest escape of a byte that cannot stand for itself.
+fn escape(byte: u8) -> SmallVec<[u8; 6]> {
+    match byte {
         b'"' | b'\\' => SmallVec::from_slice(&[b'\\', byte]),
         b'\n' => SmallVec::from_slice(b"\\n"),
         b'\r' => SmallVec::from_slice(b"\\r"),
@@ -287,8 +304,7 @@ fn spelled_steps(lexeme: &Lexeme, escaped: bool) -> Vec<SmallVec<[u8; 6]>> {
         8 => SmallVec::from_slice(b"\\b"),
         12 => SmallVec::from_slice(b"\\f"),
         _ => SmallVec::from_slice(format!("\\u{byte:04x}").as_bytes()),
-    });
-    bytes.filter(|&byte| byte != b'\\').map(|byte| SmallVec::from_slice(&[byte])).chain(escapes).collect()
+    }
 }
 
 /// Where bytes lead from a state after `count` code points; [`CLOSED`] behind the closing quote, which comes last.

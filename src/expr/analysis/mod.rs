@@ -11,6 +11,7 @@ pub mod char_lengths;
 pub(crate) mod completes_without;
 pub mod farthest_end;
 pub(crate) mod last_bytes;
+pub mod most_texts;
 pub(crate) mod postorder;
 pub mod saturate_counts;
 pub(crate) mod shortest_text;

@@ -74,3 +74,38 @@ fn whatever_was_begun_is_completed_by_the_completing_bytes() {
     }
     assert!(free > 200, "{free}");
 }
+
+#[test]
+fn texts_but_a_few_words_are_not_searched_for_their_farthest_state() {
+    let name = |i: usize| format!("{}{}", ["count", "colour", "é", "x-"][i % 4], i / 4);
+    let names: Vec<String> = (0..200).map(name).collect();
+    let letters: String = ('!'..='~').filter(|c| !"\"\\^-]".contains(*c)).collect();
+    let most_texts = [
+        "(?!(?:count|colour)$).*".to_owned(),
+        format!("(?!(?:{})$)(?s:.)*", names.join("|")),
+        "(?!x-)(?!(?:count|colour)$).*".to_owned(),
+        "(?!(?:[a-z]|é|ü[0-9])$)(?s:.)*".to_owned(),
+        // All characters of one byte are words, so that another one has to follow.
+        format!("(?![ {letters}^\\]\"\\\\-]$)(?s:.)*"),
+        "(?!a{3,5}$)[a-m]*".to_owned(),
+    ];
+    for pattern in &most_texts {
+        for kind in [LexemeKind::Raw, LexemeKind::Text { min: 0, max: INF, escapes: EscapeUse::Any }] {
+            let l = lexeme(pattern, kind);
+            let expr = l.state(l.start()).expr;
+            let told = farthest_end_of_most_texts(&l.lock().exprs, l.shared.any_text, expr, |byte| l.cost_of(byte));
+            assert!(told.is_some_and(|told| told <= 9), "{pattern}: {told:?}");
+            let most = l.distance_bound();
+            for_each_state(&l, 2_000, 12, |state, n, end| {
+                assert!(end.len() <= most as usize, "{pattern}: {state} after {n} needs {}, not {most}", end.len());
+            });
+        }
+    }
+    // Too many words for the characters that there are, and texts that go on in ways which are not counted.
+    for pattern in ["(?!(?:[a-f]{2})$)[a-f]*", "(?!x[a-z]*$).*", "(?=.*a)(?!b$).*"] {
+        let l = lexeme(pattern, LexemeKind::Raw);
+        let expr = l.state(l.start()).expr;
+        let told = farthest_end_of_most_texts(&l.lock().exprs, l.shared.any_text, expr, |byte| l.cost_of(byte));
+        assert_eq!(told, None, "{pattern}");
+    }
+}
