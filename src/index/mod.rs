@@ -60,6 +60,8 @@ pub(crate) struct IndexCore {
     pub costs: OnceLock<MinCosts>,
     /// Bytes of which everything can be completed, found for the first budget.
     pub completing: OnceLock<ByteSet>,
+    /// Whether each of them is a token.
+    pub spells_completing: OnceLock<bool>,
     /// What guides with budgets found out about the document.
     pub completion: CompletionFacts,
     pub memo: MaskCache,
@@ -93,6 +95,7 @@ impl IndexCore {
             fingerprint: OnceLock::new(),
             costs: OnceLock::new(),
             completing: OnceLock::new(),
+            spells_completing: OnceLock::new(),
             completion: CompletionFacts::default(),
             memo: MaskCache::default(),
             runs: Default::default(),

@@ -121,11 +121,14 @@ impl Guide {
             // Which of them are needed is looked for if some are no tokens.
             if all_single(&used) { used } else { completing() }
         });
-        let spelled = all_single(completing);
-        // Tokens that end this output are no part of it, and bounds are those of all guides.
-        let is_bounded = spelled
-            && self.stops.iter().all(|&t| inner.vocabulary.spelling(t).is_none())
-            && inner.tables.structural_tokens(&inner.vocabulary).opens <= MAX_OPENS;
+        // Tokens that end this output are no part of it. Without such all guides have one answer, and bounds.
+        let keeps_all_texts = self.stops.iter().all(|&t| inner.vocabulary.spelling(t).is_none());
+        let spelled = match keeps_all_texts {
+            true => *inner.spells_completing.get_or_init(|| all_single(completing)),
+            false => all_single(completing),
+        };
+        let is_bounded =
+            spelled && keeps_all_texts && inner.tables.structural_tokens(&inner.vocabulary).opens <= MAX_OPENS;
         let mut budget = Budget {
             max_tokens,
             is_bounded,

@@ -178,7 +178,7 @@ impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
             stack.push((end, to));
             node += 1;
         }
-        found.sort_unstable();
+        found.sort_unstable_by_key(|&(price, _)| price);
         let found: Arc<[(u32, u32)]> = found.into();
         if is_kept && !self.is_exhausted() {
             self.rests.keep_prices(&key, found.clone());

@@ -11,6 +11,7 @@ use crate::lexeme::{Lexeme, LexemeKind};
 use crate::mask::json::structural_tokens::{BROKEN, missing_after};
 use crate::pushdown::json::frame::{FrameKind, ScalarItem};
 use crate::pushdown::json::literal_trie::NO_SET;
+use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
 /// The most classes of configurations that are looked at.
@@ -96,14 +97,12 @@ impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
 
 /// Bytes of plain text: one stands for all that no lexeme tells apart, and that have the same place in characters.
 fn representatives(lexemes: &[&Lexeme]) -> SmallVec<[u8; 32]> {
-    let mut seen: SmallVec<[SmallVec<[u8; 8]>; 32]> = SmallVec::new();
+    let mut seen: FxHashSet<SmallVec<[u8; 8]>> = FxHashSet::default();
     let mut bytes = SmallVec::new();
     for b in (0x20..=255u8).filter(|b| !b"\"\\".contains(b)) {
         let place = [missing_after(0, b), missing_after(1, b)];
         let classes = lexemes.iter().map(|l| l.byte_classes()[usize::from(b)]);
-        let class: SmallVec<[u8; 8]> = place.into_iter().chain(classes).collect();
-        if !seen.contains(&class) {
-            seen.push(class);
+        if seen.insert(place.into_iter().chain(classes).collect()) {
             bytes.push(b);
         }
     }
