@@ -29,7 +29,8 @@ pub enum LexemeRole {
     Keys,
 }
 
-/// Of the masks of one lexeme, which it is. The key of a whole configuration's mask is in `json/cache_key/mask_key.rs`.
+/// Of the masks of one lexeme, which it is. The cache key of a whole configuration's mask is in
+/// `json/cache_key/mask_key.rs`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct LexemeMaskKey {
     pub(in crate::mask) state: StateId,

@@ -34,7 +34,7 @@ pub struct MaskCache {
     masks: BoundedCache<Box<[u8]>, Box<MaskComposition>, MASKS>,
     stacks: BoundedCache<Box<[u8]>, u64, STACK_NUMBERS>,
     suffixes: BoundedCache<Box<[u8]>, Box<(SuffixSet, UnresolvedSuffixes)>, SUFFIXES>,
-    names: BoundedCache<SpelledAt, Arc<Spelled>, NAMES>,
+    spelled_names: BoundedCache<SpelledAt, Arc<Spelled>, NAMES>,
     /// The last number of a stack.
     last: AtomicU64,
     views: VisibleKeys,
@@ -103,9 +103,9 @@ impl MaskCache {
 
     /// What tokens spell of the names at a place, made by `make` once.
     pub(crate) fn spelled(&self, place: SpelledAt, make: impl FnOnce() -> Spelled) -> Arc<Spelled> {
-        self.names.get(&place).unwrap_or_else(|| {
+        self.spelled_names.get(&place).unwrap_or_else(|| {
             let made = Arc::new(make());
-            self.names.keep(place, made.clone(), made.memory_bytes() + OVERHEAD);
+            self.spelled_names.keep(place, made.clone(), made.memory_bytes() + OVERHEAD);
             made
         })
     }
@@ -119,7 +119,7 @@ impl MaskCache {
         found: impl FnOnce(&MaskComposition) -> T,
     ) -> Option<T> {
         if probe.common {
-            return patches.name_mask(&probe.key).map(|composition| found(&composition));
+            return patches.partial_name_mask(&probe.key).map(|composition| found(&composition));
         }
         self.masks.with(probe.key.as_slice(), |composition| found(composition))
     }
@@ -130,7 +130,7 @@ impl MaskCache {
             return false;
         }
         if probe.common {
-            patches.keep_name_mask(&probe.key, composition);
+            patches.keep_partial_name_mask(&probe.key, composition);
             return true;
         }
         let size = probe.key.len() + composition.memory_bytes() + OVERHEAD;
@@ -141,7 +141,7 @@ impl MaskCache {
     /// Approximate bytes held.
     pub fn memory_bytes(&self) -> usize {
         let kept = self.masks.memory_bytes() + self.stacks.memory_bytes() + self.suffixes.memory_bytes();
-        kept + self.views.memory_bytes() + self.names.memory_bytes()
+        kept + self.views.memory_bytes() + self.spelled_names.memory_bytes()
     }
 }
 
