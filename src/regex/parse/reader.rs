@@ -147,7 +147,7 @@ impl PatternReader {
     #[cfg_attr(test, track_caller)]
     pub fn error(&self, message: impl Into<String>, offset: usize) -> Error {
         #[cfg(test)]
-        crate::regex::parse::hint_tests::note_place(std::panic::Location::caller());
+        crate::regex::parse::tests::note_place(std::panic::Location::caller());
         Error::new(ErrorKind::Pattern, message).at_offset(offset)
     }
 }

@@ -147,7 +147,7 @@ fn every_message_says_what_to_write() {
         assert!(
             says_it || error.hint().is_some(),
             "src/regex/parse/{file}:{line} raises {message:?}, which has no hint: add a row that begins so to HINTS of \
-             src/error/pattern_hints.rs; or let the message say what to write, and add it to SAYS_IT of hint_tests.rs"
+             src/error/pattern_hints.rs; or let the message say what to write, and add it to SAYS_IT of src/regex/parse/tests.rs"
         );
     }
 }
@@ -160,7 +160,7 @@ fn every_error_is_met_by_a_pattern() {
             let raises = line.contains(".error(") && !line.trim_start().starts_with("//");
             assert!(
                 !raises || met.contains(&(file.to_owned(), number)),
-                "src/regex/parse/{file}:{number} raises an error that no pattern of hint_tests.rs meets: add a pattern \
+                "src/regex/parse/{file}:{number} raises an error that no pattern of src/regex/parse/tests.rs meets: add a pattern \
                  to PYTHON or ECMA, so that its hint is looked at:\n{line}"
             );
         }
@@ -173,7 +173,7 @@ fn every_row_of_hints_has_a_message() {
     for begin in known_beginnings() {
         assert!(
             raised.iter().any(|(error, _)| error.message().starts_with(begin)),
-            "no pattern of src/regex/parse/hint_tests.rs is refused with a message that begins with {begin:?}, as a \
+            "no pattern of src/regex/parse/tests.rs is refused with a message that begins with {begin:?}, as a \
              row of HINTS does: add a pattern there, or take out the beginning"
         );
     }
