@@ -27,6 +27,16 @@ fn groups_of_python_in_the_dialect_of_json_schema() {
         ("(*UTF8)a", "leave it out: (*...)"),
         (r"\N{DASH}", "write the character itself"),
         (r"\p{Latin}", "write a category"),
+        ("(a(?i", "write : and the part"),
+        ("é(?(1)a)", "a condition on a group"),
+        ("+a", r"write what is to be repeated before it, or \+ for the character itself"),
+        ("(a|+)", r"write what is to be repeated before it, or \+ for the character itself"),
+        ("a**", r"leave out one of the two, put the first into a group, (?:...), or write \* for * itself"),
+        ("a{2}{3}", r"leave out one of the two, put the first into a group, (?:...), or write \{ for { itself"),
+        ("a*+", "leave it out: this dialect has no possessive repetitions"),
+        ("a++", "leave it out: this dialect has no possessive repetitions"),
+        ("é{2}+", "leave it out: this dialect has no possessive repetitions"),
+        ("a??+", "leave it out: this dialect has no possessive repetitions"),
     ] {
         let options = RegexOptions { dialect: Dialect::Ecma, ..Default::default() };
         let error = check_regex(pattern, &options, &Limits::default()).unwrap_err();
@@ -61,6 +71,10 @@ fn a_range_to_a_class_has_no_lower_end() {
 }
 
 #[test]
-fn what_is_no_fault_of_writing_has_none() {
-    assert_eq!(hint_of(r"(a)\1"), None);
+fn what_cannot_be_enforced_says_what_to_write() {
+    let hint = |pattern: &str| hint_of(pattern).unwrap_or_default();
+    assert!(hint(r"(a)\1").starts_with("write out what the group may be a second time"));
+    assert_eq!(hint("(a)?(?(1)b|c)"), "write all ways out, as in (?:...|...)");
+    assert_eq!(hint(r"\N{EM DASH}"), r"write the character itself, or its number, as in \u2014");
+    assert!(hint("xa++a").starts_with("leave out the + behind the repetition"));
 }
