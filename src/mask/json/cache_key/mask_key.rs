@@ -257,7 +257,7 @@ fn content(
 fn state_alike(program: &Program, s: &ScalarItem, count: u32) -> StateId {
     let l = &program.lexemes[s.lexeme as usize];
     // Where a bound is within a token's reach, lengths that differ tell states apart.
-    if l.count_key(count) != (INF, 0) {
+    if l.room_and_need(count) != (INF, 0) {
         return s.state;
     }
     // A number may end before the next byte, which its mask state need not tell.
