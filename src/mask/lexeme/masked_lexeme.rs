@@ -126,7 +126,7 @@ impl MaskedLexeme {
         self.masks.most.fetch_max(bytes, Ordering::Relaxed);
     }
 
-    /// Names its masks, for ever: lexemes that share them have one name.
+    /// The id of its masks, for ever: lexemes that share them have the same.
     pub(crate) fn number(&self) -> u64 {
         self.masks.number
     }

@@ -46,8 +46,8 @@ pub struct CacheProbe {
     key: Vec<u8>,
     /// The key describes the whole configuration.
     whole: bool,
-    /// The key is that of a place inside names, see `common`.
-    common: bool,
+    /// The key is that of a place inside names: see `partial_name`.
+    partial_name: bool,
 }
 
 impl StackInterner for MaskCache {
@@ -71,9 +71,9 @@ impl MaskCache {
         levels: &mut StackIds,
         probe: &mut CacheProbe,
     ) -> bool {
-        let sight = KeyEncoder { program, tables, views: &self.views };
-        probe.common = sight.names_only(arena, top, &mut probe.key);
-        probe.whole = probe.common || describe((sight, arena), top, self, levels, &mut probe.key);
+        let encoder = KeyEncoder { program, tables, views: &self.views };
+        probe.partial_name = encoder.names_only(arena, top, &mut probe.key);
+        probe.whole = probe.partial_name || describe((encoder, arena), top, self, levels, &mut probe.key);
         probe.whole
     }
 
@@ -86,8 +86,8 @@ impl MaskCache {
         levels: &mut StackIds,
         out: &mut Vec<u8>,
     ) -> bool {
-        let sight = KeyEncoder { program, tables, views: &self.views };
-        describe((sight, arena), top, self, levels, out)
+        let encoder = KeyEncoder { program, tables, views: &self.views };
+        describe((encoder, arena), top, self, levels, out)
     }
 
     /// The suffixes that may follow what `key` describes, if they are remembered.
@@ -118,7 +118,7 @@ impl MaskCache {
         probe: &CacheProbe,
         found: impl FnOnce(&MaskComposition) -> T,
     ) -> Option<T> {
-        if probe.common {
+        if probe.partial_name {
             return patches.partial_name_mask(&probe.key).map(|composition| found(&composition));
         }
         self.masks.with(probe.key.as_slice(), |composition| found(composition))
@@ -129,7 +129,7 @@ impl MaskCache {
         if !probe.whole {
             return false;
         }
-        if probe.common {
+        if probe.partial_name {
             patches.keep_partial_name_mask(&probe.key, composition);
             return true;
         }

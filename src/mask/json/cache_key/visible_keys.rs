@@ -2,7 +2,7 @@
 //!
 //! Every member that an object gets makes another configuration, and yet hardly any token can tell. A token tells a
 //! seen name from an unseen one only by spelling it: to its end where any other key may stand in its place, or as far
-//! as the name begins where none may. So the key of a cached mask (see `mask_key`) holds only the names *in view*:
+//! as the name begins where none may. So a cache key (see `mask_key`) holds only the names *in view*:
 //!
 //! * From inside a member or behind it: the names that some token spells or begins behind a comma. They are read off
 //!   the vocabulary's suffixes; most vocabularies have none.
