@@ -1,9 +1,9 @@
 //! What to do about a pattern that is refused, by how the message of its error begins.
 //!
-//! The messages are those of the parsers in `regex::parse`, and of what `regex` cannot enforce. Nearly each would need a
-//! code of its own, as few are about the same fault, and nobody else asks for it, so they have none. The tests of
-//! `regex::parse` meet every error of the parsers with a pattern, and fail where a message has no row here, or a row has
-//! no message.
+//! The messages are those of the parsers in `regex::parse`, and of what `regex` cannot enforce. Nearly each would need
+//! a code of its own, as few are about the same fault, and nobody else asks for it, so they have none. The tests of
+//! `regex::parse` meet every error of the parsers with a pattern, and fail where a message has no row here, or a row
+//! has no message.
 
 use Hint::{Of, Text};
 

@@ -165,7 +165,8 @@ fn every_message_says_what_to_write() {
         assert!(
             says_it || error.hint().is_some(),
             "src/regex/parse/{file}:{line} raises {message:?}, which has no hint: add a row that begins so to HINTS of \
-             src/error/pattern_hints.rs; or let the message say what to write, and add it to SAYS_IT of src/regex/parse/tests.rs"
+             src/error/pattern_hints.rs; or let the message say what to write, and add it to SAYS_IT of \
+             src/regex/parse/tests.rs"
         );
     }
 }
@@ -188,8 +189,8 @@ fn every_error_is_met_by_a_pattern() {
             let raises = calls && !line.trim_start().starts_with("//");
             assert!(
                 !raises || met.contains(&(file.to_owned(), number)),
-                "src/regex/parse/{file}:{number} raises an error that no pattern of src/regex/parse/tests.rs meets: add a pattern \
-                 to PYTHON or ECMA, so that its hint is looked at:\n{line}"
+                "src/regex/parse/{file}:{number} raises an error that no pattern of src/regex/parse/tests.rs meets: \
+                 add a pattern to PYTHON or ECMA, so that its hint is looked at:\n{line}"
             );
         }
     }

@@ -1,10 +1,10 @@
 //! The cache key of a mask: everything of a configuration that one token can see, as bytes.
 //!
 //! A configuration is a stack of frames, and its mask may depend on all of them, since a token of closing brackets can
-//! see them all. What lies below the top changes rarely. So a cache key holds the top frame's own content and one number
-//! for the stack below, which the index gave to that stack's own description. Unnamed keys of an object are a chain of
-//! numbers in the same way. A guide holds the numbers of the frames on which it stands ([`StackIds`]) as long as it
-//! does not go back.
+//! see them all. What lies below the top changes rarely. So a cache key holds the top frame's own content and one
+//! number for the stack below, which the index gave to that stack's own description. Unnamed keys of an object are a
+//! chain of numbers in the same way. A guide holds the numbers of the frames on which it stands ([`StackIds`]) as long
+//! as it does not go back.
 //!
 //! Registers that no token can tell apart are written alike: lengths of strings far from their bounds, counts of arrays
 //! and objects that no bound, position or `contains` looks at any more, lexeme states that share masks, keys of objects
