@@ -217,21 +217,22 @@ impl Error {
     #[must_use]
     pub(crate) fn in_source(self, source: &str) -> Self {
         match self.0.kind {
-            ErrorKind::Pattern if self.0.hint.is_none() => self.with_pattern_hint(source).showing(source),
-            ErrorKind::Pattern | ErrorKind::Schema | ErrorKind::Unsupported => self.showing(source),
+            ErrorKind::Pattern | ErrorKind::Schema | ErrorKind::Unsupported => {
+                self.with_pattern_hint(source).showing(source)
+            }
             _ => self,
         }
     }
 
-    /// The error of a pattern, with what to write instead as its hint: where the message does not say it.
+    /// With what to write instead as its hint, if the error is about a place in this pattern, and has no hint and needs
+    /// one.
     #[must_use]
     pub(crate) fn with_pattern_hint(mut self, pattern: &str) -> Self {
-        let at = match self.0.place {
-            SourcePlace::Offset(at) => at,
-            _ => pattern.len(),
-        };
-        let from = pattern.char_indices().nth(at.saturating_sub(1)).map_or(pattern.len(), |(from, _)| from);
-        self.0.hint = pattern_hints::for_message(&self.0.message, pattern.chars().nth(at), &pattern[from..]);
+        if let (ErrorKind::Pattern | ErrorKind::Unsupported, SourcePlace::Offset(at), None) =
+            (self.0.kind, &self.0.place, &self.0.hint)
+        {
+            self.0.hint = pattern_hints::hint_of(&self.0.message, pattern, *at);
+        }
         self
     }
 

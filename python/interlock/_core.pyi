@@ -1317,7 +1317,7 @@ class _RowSlots:
         """Forget what is on the device."""
 
     @property
-    def num_named(self) -> int:
+    def num_identified(self) -> int:
         """How many slots hold a mask that may be found again."""
 
 def _token_tables(

@@ -133,6 +133,7 @@ impl Index {
         if let (IndexEngine::Pattern(lexeme), None) = (&index.0.engine, &index.0.live) {
             masks_at_compile::of_pattern(&index.0.tables, vocabulary, lexeme, pattern.len())?;
         }
+        // These masks are held, too. What came before them was asked about then, so that there is room to make them.
         unless_crowded(before).map(|()| index)
     }
 
@@ -233,6 +234,7 @@ impl Index {
         if let IndexEngine::Document { lexemes, .. } = &index.0.engine {
             masks_at_compile::of_schema(&index.0.tables, vocabulary, lexemes, text.len())?;
         }
+        // Once more, with these masks: see `from_regex`.
         unless_crowded(before).map(|()| index)
     }
 

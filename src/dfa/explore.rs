@@ -110,9 +110,9 @@ fn key_bytes(items: &[ObjectItem], program: &Program, sub: EscapeState) -> Optio
         return Some(ESCAPE_BYTES.iter().map(|&b| KEY_BYTE | u32::from(b)).collect());
     }
     let mut read = ReadBytes::from_slice(&[KEY_BYTE | u32::from(b'"')]);
-    for item in items.iter().filter(|item| item.name != u32::MAX) {
+    for item in items.iter().filter(|item| item.name_node != u32::MAX) {
         let names = &program.objects.get(item.shape as usize)?.names;
-        read.extend(names.children(item.name).map(|child| KEY_BYTE | u32::from(names.byte[child as usize])));
+        read.extend(names.children(item.name_node).map(|child| KEY_BYTE | u32::from(names.byte[child as usize])));
     }
     Some(read)
 }

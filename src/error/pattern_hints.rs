@@ -1,93 +1,124 @@
-//! What to do about a pattern that cannot be read, by how the message of its error begins.
+//! What to do about a pattern that is refused, by how the message of its error begins.
 //!
-//! The messages are those of the parsers in `regex::parse`. Nearly each would need a code of its own, as few are about
-//! the same fault, and nobody else asks for it, so they have none. The test `regex::parse::hint_tests` meets
-//! every error of the parsers with a pattern, and fails where a message has no row here, or a row has no message.
+//! The messages are those of the parsers in `regex::parse`, and of what `regex` cannot enforce. Nearly each would need
+//! a code of its own, as few are about the same fault, and nobody else asks for it, so they have none. The tests of
+//! `regex::parse` meet every error of the parsers with a pattern, and fail where a message has no row here, or a row
+//! has no message.
 
-/// How messages begin, and what to do. The first row holds. `{}` is the character at fault; `{group}` and `{escape}`
-/// are what to do about groups and escapes that other engines have.
-const HINTS: &[(&[&str], &str)] = &[
-    (&["missing ), unterminated comment"], "write ) where the comment ends"),
-    (&["missing >, "], "write > where the name ends"),
-    (&["missing ), ", "unterminated group"], r"write ) where the group ends, or \( for the character itself"),
-    (&["unbalanced parenthesis", "unmatched )"], r"leave it out, or write \) for the character itself"),
-    (&["unexpected end of pattern"], r"write the rest of the group, as in (?:...), or \( and \? for the characters"),
-    (&["unknown group name", "invalid group reference"], "name a group that the pattern has"),
-    (&["unknown extension", "invalid group"], "{group}"),
-    (&["look-behind requires"], "write alternatives of one length inside it"),
-    (&["redefinition of group name", "another group has the name"], "give one of the two groups another name"),
-    (
-        &["missing group name", "bad group name", "invalid capture group name"],
-        "write a name of letters, digits and _ that begins with no digit, or (...) for a group without a name",
-    ),
-    (&["global flags not at the start"], "give flags for the whole pattern beside it; (?i:...) is for a part of it"),
-    (
-        &["missing -, : or )"],
-        "write : and the part that the flags are for, as in (?i:...); or ) if they are for the whole pattern",
-    ),
-    (&["missing flag"], "write the flags to turn off, and the part that this is for, as in (?-i:...)"),
-    (&["missing :"], "write : and the part that the flags are for, as in (?-i:...)"),
-    (&["unknown flag"], "the flags are a, i, m, s, u and x"),
-    (&["bad inline flags: cannot use 'L'"], "leave out L"),
-    (
-        &["bad inline flags: cannot turn off"],
-        "only i, m, s and x can be turned off; of a and u, each turns off the other",
-    ),
-    (&["bad inline flags: flags 'a', 'u'", "ASCII and UNICODE flags"], "leave out a or u"),
-    (&["bad inline flags: flag turned on and off"], "leave it out before the - or behind it"),
-    (&["nothing to repeat"], r"write what is to be repeated before it, or \{} for the character itself"),
-    (
-        &["multiple repeat"],
-        r"leave out one of the two, put the first into a group, (?:...), or write \{} for {} itself",
-    ),
-    (&["min repeat greater", "numbers out of order"], "write the smaller number first"),
-    (&["unterminated character"], r"write ] where the set ends, or \[ for the character itself"),
-    (
-        &["bad character range: one end is a class"],
-        r"write the characters of the class, or \- for the character itself",
-    ),
-    (&["bad character range", "range out of order"], r"write the lower end first, or \- for the character itself"),
-    (&["bad escape (end of pattern)", r"\ at end of pattern"], r"leave it out, or write \\ for the character itself"),
-    (
-        &[r"incomplete or bad escape \"],
-        r"write all of its digits, without braces: two behind \x, four behind \u, eight behind \U, of at most 0010FFFF",
-    ),
-    (&["invalid hexadecimal escape"], r"write two hexadecimal digits behind it, as in \x41"),
-    (&["invalid Unicode escape"], r"write four hexadecimal digits behind it, as in \u0041, or some in braces, \u{41}"),
-    (&["octal escape value"], r"write its four hexadecimal digits, as in \u0100"),
-    (&["invalid control escape"], r"write a letter behind it, as in \cA"),
-    (
-        &[r"bad escape \p", r"bad escape \P", "invalid property", "unterminated property"],
-        r"write a name in braces behind it, as in \p{L}",
-    ),
-    (&[r"bad escape \", r"invalid escape \"], "{escape}"),
-    (&["unknown Unicode property"], r"write a category, as in \p{L}, or a script by its kind, as in \p{Script=Greek}"),
-];
+use Hint::{Of, Text};
 
-/// What to do about a pattern whose error has this message; `None` where the message says it. `fault` is the character
-/// at its place, and `rest` the pattern from one character before it, as errors of groups lie at the `?` behind the
-/// bracket; from the fault itself where that is the first character.
-pub(super) fn for_message(message: &str, fault: Option<char>, rest: &str) -> Option<String> {
-    let begins = |row: &&(&[&str], &str)| row.0.iter().any(|begin| message.starts_with(begin));
-    let (_, hint) = HINTS.iter().find(begins)?;
-    match *hint {
-        _ if is_verb(message, rest) => Some("leave it out: (*...) is a verb of PCRE".to_owned()),
-        // The message says it.
-        "{group}" if message.contains("; a group with a name is written") => None,
-        "{group}" => Some(of_group(rest.split_once("(?").map_or("", |(_, behind)| behind)).to_owned()),
-        "{escape}" => Some(of_escape(message).to_owned()),
-        _ => {
-            // Only what is repeated wrongly is named, and that is one of these.
-            let fault = fault.filter(|&c| "*+?{".contains(c)).unwrap_or('*');
-            Some(hint.replace("{}", fault.encode_utf8(&mut [0; 4])))
-        }
-    }
+/// What to do about the faults of one row.
+enum Hint {
+    /// The same about all of them.
+    Text(&'static str),
+    /// What the function says of the fault; `None` where the message says it.
+    Of(fn(&Fault<'_>) -> Option<String>),
 }
 
-/// Whether what is repeated wrongly is a verb of PCRE, such as `(*UTF8)`.
-fn is_verb(message: &str, rest: &str) -> bool {
-    let name = rest.strip_prefix("(*").unwrap_or_default();
-    message.starts_with("nothing to repeat") && name.starts_with(|c: char| c.is_ascii_uppercase())
+/// What is wrong, and the pattern before the character at fault and from it on.
+struct Fault<'a> {
+    message: &'a str,
+    before: &'a str,
+    from: &'a str,
+}
+
+/// How messages begin, and what to do. The first row holds.
+const HINTS: &[(&[&str], Hint)] = &[
+    (&["missing ), unterminated comment"], Text("write ) where the comment ends")),
+    (&["missing >, "], Text("write > where the name ends")),
+    (&["missing ), ", "unterminated group"], Text(r"write ) where the group ends, or \( for the character itself")),
+    (&["unbalanced parenthesis", "unmatched )"], Text(r"leave it out, or write \) for the character itself")),
+    (
+        &["unexpected end of pattern"],
+        Text(r"write the rest of the group, as in (?:...), or \( and \? for the characters"),
+    ),
+    (&["unknown group name", "invalid group reference"], Text("name a group that the pattern has")),
+    (&["unknown extension", "invalid group"], Of(of_group)),
+    (&["look-behind requires"], Text("write alternatives of one length inside it")),
+    (&["redefinition of group name", "another group has the name"], Text("give one of the two groups another name")),
+    (
+        &["missing group name", "bad group name", "invalid capture group name"],
+        Text("write a name of letters, digits and _ that begins with no digit, or (...) for a group without a name"),
+    ),
+    (
+        &["global flags not at the start"],
+        Text("give flags for the whole pattern beside it; (?i:...) is for a part of it"),
+    ),
+    (
+        &["missing -, : or )"],
+        Text("write : and the part that the flags are for, as in (?i:...); or ) if they are for the whole pattern"),
+    ),
+    (&["missing flag"], Text("write the flags to turn off, and the part that this is for, as in (?-i:...)")),
+    (&["missing :"], Text("write : and the part that the flags are for, as in (?-i:...)")),
+    (&["unknown flag"], Text("the flags are a, i, m, s, u and x")),
+    (&["bad inline flags: cannot use 'L'"], Text("leave out L")),
+    (
+        &["bad inline flags: cannot turn off"],
+        Text("only i, m, s and x can be turned off; of a and u, each turns off the other"),
+    ),
+    (&["bad inline flags: flags 'a', 'u'", "ASCII and UNICODE flags"], Text("leave out a or u")),
+    (&["bad inline flags: flag turned on and off"], Text("leave it out before the - or behind it")),
+    (&["nothing to repeat"], Of(of_lone_mark)),
+    (&["multiple repeat"], Of(of_second_mark)),
+    (&["min repeat greater", "numbers out of order"], Text("write the smaller number first")),
+    (&["unterminated character"], Text(r"write ] where the set ends, or \[ for the character itself")),
+    (
+        &["bad character range: one end is a class"],
+        Text(r"write the characters of the class, or \- for the character itself"),
+    ),
+    (
+        &["bad character range", "range out of order"],
+        Text(r"write the lower end first, or \- for the character itself"),
+    ),
+    (
+        &["bad escape (end of pattern)", r"\ at end of pattern"],
+        Text(r"leave it out, or write \\ for the character itself"),
+    ),
+    (
+        &[r"incomplete or bad escape \"],
+        Text(
+            r"write all of its digits, without braces: two behind \x, four behind \u, eight behind \U, of at most 0010FFFF",
+        ),
+    ),
+    (&["invalid hexadecimal escape"], Text(r"write two hexadecimal digits behind it, as in \x41")),
+    (
+        &["invalid Unicode escape"],
+        Text(r"write four hexadecimal digits behind it, as in \u0041, or some in braces, \u{41}"),
+    ),
+    (&["octal escape value"], Text(r"write its four hexadecimal digits, as in \u0100")),
+    (&["invalid control escape"], Text(r"write a letter behind it, as in \cA")),
+    (
+        &[r"bad escape \p", r"bad escape \P", "invalid property", "unterminated property"],
+        Text(r"write a name in braces behind it, as in \p{L}"),
+    ),
+    (&[r"bad escape \", r"invalid escape \"], Of(of_escape)),
+    (
+        &["unknown Unicode property"],
+        Text(r"write a category, as in \p{L}, or a script by its kind, as in \p{Script=Greek}"),
+    ),
+    // What can be read, and has no exact expression.
+    (&["a backreference cannot"], Text(OF_REFERENCE)),
+    (&["a conditional group cannot"], Text("write all ways out, as in (?:...|...)")),
+    (&["a code point by name"], Text(OF_NAMED_CHARACTER)),
+    (&["the property "], Text("write its characters as a set, as in [a-z]")),
+    (
+        &["this possessive repetition or atomic group"],
+        Text("leave out the + behind the repetition, or write (?:...) for (?>...), if it may give back what it took"),
+    ),
+    (&["look-ahead inside look-behind"], Text("write out what the look-behind may see, without the look-ahead")),
+    (&["look-behind of so many texts"], Text("have it look at fewer characters")),
+];
+
+/// What to do about a pattern whose error has this message; `None` where the message says it. `at` is the number of the
+/// character at fault, from 0; all of them where the fault is at the end.
+pub(super) fn hint_of(message: &str, pattern: &str, at: usize) -> Option<String> {
+    let start = pattern.char_indices().nth(at).map_or(pattern.len(), |(start, _)| start);
+    let (before, from) = pattern.split_at(start);
+    let begins = |row: &&(&[&str], Hint)| row.0.iter().any(|begin| message.starts_with(begin));
+    match &HINTS.iter().find(begins)?.1 {
+        Text(text) => Some((*text).to_owned()),
+        Of(hint) => hint(&Fault { message, before, from }),
+    }
 }
 
 /// How the messages begin that the table has rows for.
@@ -96,9 +127,52 @@ pub(crate) fn known_beginnings() -> impl Iterator<Item = &'static str> {
     HINTS.iter().flat_map(|(begins, _)| begins.iter().copied())
 }
 
-/// What to do about a group that only other engines have, by what stands behind `(?`.
-fn of_group(behind: &str) -> &'static str {
-    match behind {
+/// What to do about a text that must be that of a group.
+const OF_REFERENCE: &str = "write out what the group may be a second time; that both are equal cannot be enforced";
+
+/// What to do about `\N{...}`.
+const OF_NAMED_CHARACTER: &str = r"write the character itself, or its number, as in \u2014";
+
+impl Fault<'_> {
+    /// The character at fault: of a repetition `*`, `+`, `?` or `{`.
+    fn mark(&self) -> char {
+        self.from.chars().next().unwrap_or('*')
+    }
+
+    /// What stands behind the `(?` of a group. Errors of groups lie at its bracket or at its `?`.
+    fn behind_question_mark(&self) -> &str {
+        self.from.strip_prefix('(').unwrap_or(self.from).strip_prefix('?').unwrap_or_default()
+    }
+}
+
+/// A mark of a repetition behind nothing, or behind another one where the dialect has no possessive repetitions.
+fn of_lone_mark(fault: &Fault<'_>) -> Option<String> {
+    let is_verb = fault.from.strip_prefix('*').is_some_and(|name| name.starts_with(|c: char| c.is_ascii_uppercase()));
+    if is_verb && fault.before.ends_with('(') {
+        return Some("leave it out: (*...) is a verb of PCRE".to_owned());
+    }
+    if !fault.before.ends_with(['*', '+', '?', '}']) {
+        return Some(format!(r"write what is to be repeated before it, or \{} for the character itself", fault.mark()));
+    }
+    if fault.mark() == '+' {
+        return Some("leave it out: this dialect has no possessive repetitions".to_owned());
+    }
+    of_second_mark(fault)
+}
+
+/// A mark of a repetition behind another one.
+fn of_second_mark(fault: &Fault<'_>) -> Option<String> {
+    let mark = fault.mark();
+    Some(format!(r"leave out one of the two, put the first into a group, (?:...), or write \{mark} for {mark} itself"))
+}
+
+/// A group that only other engines have.
+fn of_group(fault: &Fault<'_>) -> Option<String> {
+    if fault.message.contains("; a group with a name is written") {
+        return None;
+    }
+    let behind = fault.behind_question_mark();
+    let hint = match behind {
         _ if behind.starts_with('|') => "write (?:...|...): the numbers of groups make no difference here",
         _ if behind.starts_with('C') => "leave it out: nothing is called from inside of a pattern",
         _ if behind.starts_with('>') => "write (?:...): this dialect has no atomic groups",
@@ -106,19 +180,15 @@ fn of_group(behind: &str) -> &'static str {
         _ if behind.starts_with('(') => {
             "a condition on a group cannot be enforced; write all ways out, as in (?:...|...)"
         }
-        _ if behind.starts_with("P=") => of_reference(),
+        _ if behind.starts_with("P=") => OF_REFERENCE,
         _ if behind.starts_with(['i', 'm', 's', '-']) => {
             "write : and the part that the flags are for, as in (?i:...); flags of the whole pattern stand beside it"
         }
         _ if behind.starts_with('^') => "write the flags without ^, as in (?i:...)",
         _ if calls(behind) => "a pattern cannot call itself; a JSON Schema may recurse, by $ref",
         _ => r"(?:...) is a group, (?=...) looks ahead; write \( for the character",
-    }
-}
-
-/// What to do about a text that must be that of a group.
-fn of_reference() -> &'static str {
-    "write out what the group may be a second time; that both are equal cannot be enforced"
+    };
+    Some(hint.to_owned())
 }
 
 /// Whether a group calls the whole pattern or a part of it, as `(?R)`, `(?1)`, `(?+1)`, `(?&x)` and `(?P>x)` do.
@@ -127,97 +197,25 @@ fn calls(behind: &str) -> bool {
     behind.starts_with(['R', '&']) || behind.starts_with("P>") || of_number.starts_with(|c: char| c.is_ascii_digit())
 }
 
-/// What to do about an escape that only other engines have, by its letter.
-fn of_escape(message: &str) -> &'static str {
-    match message.split_once('\\').and_then(|(_, behind)| behind.chars().next()) {
+/// An escape that only other engines have, by its letter.
+fn of_escape(fault: &Fault<'_>) -> Option<String> {
+    let hint = match fault.message.split_once('\\').and_then(|(_, behind)| behind.chars().next()) {
         Some('A' | 'z' | 'Z' | 'G' | 'K') => "leave it out",
         Some('Q' | 'E') => r"leave out \Q and \E, and write a backslash before each mark between them",
-        Some('k' | 'g') => of_reference(),
+        Some('k' | 'g') => OF_REFERENCE,
         Some('h') => r"write [ \t]",
         Some('H') => r"write [^ \t]",
         Some('R') => r"write (?:\r\n|[\n\r])",
         Some('X') => "write . for any one character",
         Some('c') => r"write the character by its number, as in \x01",
-        Some('N') => r"write the character itself, or its number, as in \u2014",
+        Some('N') => OF_NAMED_CHARACTER,
         Some('e') => r"write \x1b",
         Some('a') => r"write \x07",
         Some('o') => r"write two hexadecimal digits, as in \x0a",
         _ => "leave out the backslash for the character itself",
-    }
+    };
+    Some(hint.to_owned())
 }
 
 #[cfg(test)]
-mod tests {
-    use crate::{Dialect, Limits, RegexOptions, check_regex};
-
-    fn hint_of(pattern: &str) -> Option<String> {
-        let error = check_regex(pattern, &RegexOptions::default(), &Limits::default()).unwrap_err();
-        error.hint().map(str::to_owned)
-    }
-
-    #[test]
-    fn a_pattern_that_cannot_be_read_says_what_to_write() {
-        assert_eq!(hint_of("a{5,2}").as_deref(), Some("write the smaller number first"));
-        let of_braces = r"leave out one of the two, put the first into a group, (?:...), or write \{ for { itself";
-        assert_eq!(hint_of("a*{2}").as_deref(), Some(of_braces));
-        assert_eq!(hint_of("a?b)"), Some(r"leave it out, or write \) for the character itself".to_owned()));
-    }
-
-    #[test]
-    fn groups_of_python_in_the_dialect_of_json_schema() {
-        for (pattern, begin) in [
-            ("(?>a)", "write (?:...)"),
-            ("(?#a)", "leave out the comment"),
-            ("(a)(?(1)b|c)", "a condition on a group"),
-            ("(?P=n)", "write out what the group"),
-            ("(?i", "write : and the part"),
-            ("(?-i", "write : and the part"),
-            ("(?", "(?:...) is a group"),
-            ("(?C1)", "leave it out"),
-            ("(*UTF8)a", "leave it out: (*...)"),
-            (r"\N{DASH}", "write the character itself"),
-            (r"\p{Latin}", "write a category"),
-        ] {
-            let options = RegexOptions { dialect: Dialect::Ecma, ..Default::default() };
-            let error = check_regex(pattern, &options, &Limits::default()).unwrap_err();
-            assert!(error.hint().unwrap_or_default().starts_with(begin), "{pattern}: {:?}", error.hint());
-        }
-    }
-
-    #[test]
-    fn what_other_engines_have_is_known() {
-        assert_eq!(
-            hint_of("(?|a|b)").as_deref(),
-            Some("write (?:...|...): the numbers of groups make no difference here")
-        );
-        assert_eq!(hint_of("a(?^i:b)").as_deref(), Some("write the flags without ^, as in (?i:...)"));
-        assert_eq!(hint_of(r"a\h").as_deref(), Some(r"write [ \t]"));
-        assert_eq!(hint_of(r"\cA").as_deref(), Some(r"write the character by its number, as in \x01"));
-        assert_eq!(hint_of("a(*UTF8)").as_deref(), Some("leave it out: (*...) is a verb of PCRE"));
-        assert_eq!(hint_of(r"a\y").as_deref(), Some("leave out the backslash for the character itself"));
-        assert_eq!(hint_of("(?<name>a)"), None);
-    }
-
-    #[test]
-    fn a_pattern_that_calls_itself_is_known() {
-        for pattern in ["(?R)", "a(?1)", "(?+1)", "(?&x)", "(?P>x)"] {
-            assert!(hint_of(pattern).is_some_and(|a| a.starts_with("a pattern cannot call itself")), "{pattern}");
-        }
-        assert_eq!(
-            hint_of(r"\(?1[9-0]").as_deref(),
-            Some(r"write the lower end first, or \- for the character itself")
-        );
-    }
-
-    #[test]
-    fn a_range_to_a_class_has_no_lower_end() {
-        for pattern in [r"[a-\d]", r"[\w-z]"] {
-            assert!(hint_of(pattern).is_some_and(|a| a.starts_with("write the characters of the class")), "{pattern}");
-        }
-    }
-
-    #[test]
-    fn what_is_no_fault_of_writing_has_none() {
-        assert_eq!(hint_of(r"(a)\1"), None);
-    }
-}
+mod tests;

@@ -68,14 +68,23 @@ impl Texts {
     pub fn at(&self, place: TextPlace, error: &Error) -> Error {
         match error.kind() {
             ErrorKind::Limit if place.text == 0 => error.clone().moved_to(SourcePlace::Byte(place.at)),
-            ErrorKind::Pattern => {
-                let (said, hinted) = (self.error(place, error_text(error)), error.clone().with_pattern_hint(""));
-                hinted.hint().map_or(said.clone(), |hint| said.with_hint(hint))
-            }
-            ErrorKind::Argument => self.error(place, error_text(error)),
-            ErrorKind::Unsupported => self.unsupported(place, error_text(error)),
+            ErrorKind::Pattern | ErrorKind::Argument => hinted(self.error(place, error_text(error)), error),
+            ErrorKind::Unsupported => hinted(self.unsupported(place, error_text(error)), error),
             _ => error.clone(),
         }
+    }
+
+    /// [`at`](Self::at) for an error of a terminal's pattern, with what to write instead as its hint.
+    pub fn in_pattern(&self, place: TextPlace, error: Error, pattern: &str) -> Error {
+        self.at(place, &error.with_pattern_hint(pattern))
+    }
+}
+
+/// An error with the hint of another one.
+fn hinted(error: Error, like: &Error) -> Error {
+    match like.hint() {
+        Some(hint) => error.with_hint(hint),
+        None => error,
     }
 }
 

@@ -123,7 +123,7 @@ impl Guide {
             return false;
         }
         self.settle_down(&mark);
-        let is_affordable = self.push_reserve_within(id);
+        let is_affordable = self.push_reserve_metered(id);
         if self.loses_given_up() {
             return false;
         }
@@ -209,7 +209,7 @@ impl Guide {
         let Some(next) = next else { return false };
         *at = next;
         self.run = None;
-        if !self.push_reserve_within(id) {
+        if !self.push_reserve_metered(id) {
             self.go_back_to(before, &ArenaMark::default());
             return false;
         }

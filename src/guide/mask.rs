@@ -107,7 +107,7 @@ impl Guide {
         if !self.fill_from_tables(row) && (looked || !self.fill_from_known(row)) {
             self.fill_from_engine(row);
         }
-        self.keep_affordable_within(row);
+        self.keep_affordable_metered(row);
         self.allow_stops(row);
         if self.loses_given_up() {
             row.fill(0);
@@ -277,8 +277,9 @@ impl Guide {
         }
     }
 
-    /// Takes the tokens out of a row that a budget has no room for.
-    fn keep_affordable_within(&mut self, row: &mut [u32]) {
+    /// [`keep_affordable`](Self::keep_affordable), bounded as all work on masks: beyond that the guide is lost, and the
+    /// row is empty.
+    fn keep_affordable_metered(&mut self, row: &mut [u32]) {
         let kept = match self.position {
             Position::Grammar { .. } => self.metered_for_budget(|guide| guide.keep_affordable(row)),
             _ if self.budget.is_none() => Some(()),
@@ -289,8 +290,9 @@ impl Guide {
         }
     }
 
-    /// Whether what is left of the budget completes the output behind a token that was stepped.
-    pub(super) fn push_reserve_within(&mut self, token: u32) -> bool {
+    /// [`push_reserve`](Self::push_reserve), bounded as all work on masks: beyond that the guide is lost, and the token
+    /// refused.
+    pub(super) fn push_reserve_metered(&mut self, token: u32) -> bool {
         match self.position {
             Position::Grammar { .. } => self.metered_for_budget(|guide| guide.push_reserve(token)).unwrap_or(false),
             _ if self.budget.is_none() => true,

@@ -207,7 +207,7 @@ impl Lexeme {
     #[inline]
     pub fn length_met(&self, count: u32) -> bool {
         match self.kind {
-            LexemeKind::Text { min, .. } => count >= min && self.count_key(count) == (INF, 0),
+            LexemeKind::Text { min, .. } => count >= min && self.room_and_need(count) == (INF, 0),
             LexemeKind::Raw => true,
         }
     }
@@ -237,27 +237,27 @@ impl Lexeme {
 
     /// Whether no bound can matter within `chars` further code points after `count`.
     pub fn is_far(&self, count: u32, chars: u32) -> bool {
-        self.count_key_within(count, chars) == (INF, 0)
+        self.room_and_need_within(count, chars) == (INF, 0)
     }
 
     /// The part of `count` that the mask of a text state depends on: how much room is left and how much is missing.
     /// [`INF`] and 0 where no single token can lead to where a bound forbids anything: only then do states that differ
     /// by far counts share a mask.
     #[inline]
-    pub fn count_key(&self, count: u32) -> (u32, u32) {
-        self.count_key_within(count, self.reach.any)
+    pub fn room_and_need(&self, count: u32) -> (u32, u32) {
+        self.room_and_need_within(count, self.reach.any)
     }
 
     /// Whether the masks of all rooms of a state differ by the lengths of tokens alone, given a
-    /// [`count_key`](Self::count_key) that says that a bound matters: the text is free but for its length.
+    /// [`room_and_need`](Self::room_and_need) that says that a bound matters: the text is free but for its length.
     #[inline]
     pub fn has_rooms(&self, (room, need): (u32, u32)) -> bool {
         self.is_any_text && need == 0 && room < INF
     }
 
-    /// [`count_key`](Self::count_key) for tokens of up to `reach` code points.
+    /// [`room_and_need`](Self::room_and_need) for tokens of up to `reach` code points.
     #[inline]
-    fn count_key_within(&self, count: u32, reach: u32) -> (u32, u32) {
+    fn room_and_need_within(&self, count: u32, reach: u32) -> (u32, u32) {
         let LexemeKind::Text { min, max, .. } = self.kind else { return (INF, 0) };
         let room = if max == INF { INF } else { max.saturating_sub(count) };
         let far = |beyond: u32| room == INF || room >= reach.saturating_add(beyond);

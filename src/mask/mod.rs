@@ -14,7 +14,7 @@
 pub(crate) mod grammar;
 pub mod json;
 pub mod lexeme;
-pub mod mask_name;
+pub mod mask_identity;
 pub(crate) mod row_patch;
 pub(crate) mod token_survey;
 pub(crate) mod trie_kind;

@@ -358,7 +358,7 @@ impl VocabTables {
     #[inline]
     pub fn known_mask<'l>(&self, lexeme: &'l MaskedLexeme, state: StateId, count: u32) -> Option<&'l Arc<LexemeMask>> {
         let l = &*lexeme.lexeme;
-        match l.count_key(count) {
+        match l.room_and_need(count) {
             (INF, 0) => lexeme.masks.roots.get(l.known_mask_state(state)?),
             (room, 0) if room < INF && l.is_any_text() && l.state(state).accepting => {
                 lexeme.masks.rooms.get()?.get(room as usize)
@@ -383,7 +383,7 @@ impl VocabTables {
         node: u32,
     ) -> Arc<LexemeMask> {
         let l = &lexeme.lexeme;
-        let (room, need) = l.count_key(count);
+        let (room, need) = l.room_and_need(count);
         let free = room == INF && need == 0;
         // A count that is out of a token's reach is not out of a length's.
         let key_state = if free { l.mask_state(state) } else { state };

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 
 use crate::error::counted;
 use crate::guide::device_rows::RowSlots;
-use crate::mask::mask_name::MaskName;
+use crate::mask::mask_identity::MaskIdentity;
 use crate::python::batch::{BatchJob, GuideOrNone, Stage, of_guide, run_all, slot_in_batch, sound_in_batch};
 use crate::python::convert::argument::{count, optional_count};
 use crate::python::convert::buffer::MaskRows;
@@ -26,10 +26,10 @@ pub struct PyRowSlots(Mutex<RowSlots>);
 /// What one step sends.
 type Step<'py> = (Bound<'py, PyArray1<i32>>, Bound<'py, PyArray1<i32>>);
 
-/// A guide of the batch: its number there, and the name of its mask.
+/// A guide of the batch: its number there, and the identity of its mask.
 struct Asked<'a> {
     slot: &'a mut Slot,
-    name: std::thread::Result<Option<MaskName>>,
+    identity: std::thread::Result<Option<MaskIdentity>>,
     ended: bool,
 }
 
@@ -105,8 +105,8 @@ impl PyRowSlots {
 
     /// How many slots hold a mask that may be found again.
     #[getter]
-    fn num_named(&self, py: Python<'_>) -> PyResult<usize> {
-        Ok(self.rows(py)?.num_named())
+    fn num_identified(&self, py: Python<'_>) -> PyResult<usize> {
+        Ok(self.rows(py)?.num_identified())
     }
 }
 
@@ -136,15 +136,15 @@ fn fill(
 ) -> Result<Vec<i32>, (usize, String)> {
     rows.begin();
     let mut written = written.into_iter();
-    let (mut jobs, mut new, mut names) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut jobs, mut new, mut unidentified) = (Vec::new(), Vec::new(), Vec::new());
     let mut numbers = Vec::new();
     for (i, slot) in guides {
-        let Asked { slot, name, ended } = ask(slot);
-        let name = name.map_err(|panic| (i, panic_message(&*panic)))?;
+        let Asked { slot, identity, ended } = ask(slot);
+        let identity = identity.map_err(|panic| (i, panic_message(&*panic)))?;
         if ended {
             continue;
         }
-        if let Some(known) = name.as_ref().and_then(|name| rows.find(name)) {
+        if let Some(known) = identity.as_ref().and_then(|identity| rows.find(identity)) {
             answer[i] = known as i32;
             continue;
         }
@@ -157,20 +157,20 @@ fn fill(
         jobs.push(BatchJob { slot, row, stage: Stage::Waiting });
         numbers.push(i);
         // Others of the batch that are in the same place find it.
-        match name {
-            Some(name) => rows.name(taken, name),
-            None => names.push((jobs.len() - 1, taken)),
+        match identity {
+            Some(identity) => rows.identify(taken, identity),
+            None => unidentified.push((jobs.len() - 1, taken)),
         }
     }
     run_all(&mut jobs, threads);
     if let Some((panic, &i)) = jobs.iter().zip(&numbers).find_map(|(job, i)| Some((job.stage.panic()?, i))) {
         return Err((i, panic.to_owned()));
     }
-    // What was made now has a name the next time.
-    for (at, taken) in names {
-        let Asked { name, .. } = ask(jobs[at].slot);
-        if let Some(name) = name.map_err(|panic| (numbers[at], panic_message(&*panic)))? {
-            rows.name(taken, name);
+    // What was made now has an identity the next time.
+    for (at, taken) in unidentified {
+        let Asked { identity, .. } = ask(jobs[at].slot);
+        if let Some(identity) = identity.map_err(|panic| (numbers[at], panic_message(&*panic)))? {
+            rows.identify(taken, identity);
         }
     }
     Ok(new)
@@ -178,7 +178,7 @@ fn fill(
 
 fn ask(slot: &mut Slot) -> Asked<'_> {
     let ended = slot.guide.is_terminated();
-    let name = catch_unwind(AssertUnwindSafe(|| slot.guide.mask_name()));
-    slot.broken |= name.is_err();
-    Asked { slot, name, ended }
+    let identity = catch_unwind(AssertUnwindSafe(|| slot.guide.mask_identity()));
+    slot.broken |= identity.is_err();
+    Asked { slot, identity, ended }
 }

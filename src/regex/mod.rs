@@ -21,8 +21,6 @@
 
 pub mod assertions;
 mod ast;
-#[cfg(test)]
-mod bounds_tests;
 mod char_set;
 pub mod lower;
 pub mod parse;

@@ -1,3 +1,5 @@
+mod bounds;
+
 use super::*;
 use crate::util::rng::Rng;
 

@@ -405,3 +405,6 @@ impl<'t> JsonReader<'t> {
         Error::new(ErrorKind::Schema, format!("the schema is not JSON: {what}")).at(SourcePlace::Byte(self.pos))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -24,13 +24,9 @@ pub mod name_table;
 pub mod number;
 pub mod options;
 mod parse;
-#[cfg(test)]
-mod parse_tests;
 mod pointer_targets;
 pub mod report;
 mod resolve;
-#[cfg(test)]
-mod text_tests;
 mod uri;
 
 pub(crate) use crate::schema::contradicting_pairs::named_contradiction;

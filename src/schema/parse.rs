@@ -369,3 +369,6 @@ impl Object<'_, '_> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -12,7 +12,7 @@ __all__ = ["error_hints"]
 _DOCUMENTS = "pass it in `documents`"
 _UNDER_DEFS = 'put it into the schema: under "$defs", with that URI as its "$id"'
 _BACKREFERENCE = (
-    "\nWrite the repeated texts out, (?:aa|bb|cc), if there are few; or generate the part once, and repeat it in "
+    "write the repeated texts out, (?:aa|bb|cc), if there are few; or generate the part once, and repeat it in "
     "Python: a Program writes a part, and then program += part"
 )
 
@@ -32,6 +32,8 @@ def error_hints(max_tokens: int | None = None) -> Iterator[None]:
         if error.hint == _DOCUMENTS:
             error.args = (str(error).replace(_DOCUMENTS, _UNDER_DEFS),)
             error.hint = _UNDER_DEFS
-        if error.code == "backreference" and not str(error).endswith(_BACKREFERENCE):
-            error.args = (f"{error}{_BACKREFERENCE}",)
+        if error.code == "backreference" and error.hint != _BACKREFERENCE:
+            said = str(error)
+            error.args = (said.replace(error.hint, _BACKREFERENCE) if error.hint else f"{said}\n{_BACKREFERENCE}",)
+            error.hint = _BACKREFERENCE
         raise

@@ -45,8 +45,8 @@ class DeviceRows:
     >>> int(logits[0].isfinite().sum())
     26
 
-    Masks without a name are sent at every step: those of guides with ``max_tokens``, those before ``min_tokens``, and
-    those that were never made before. ``ArgumentError`` if there are fewer slots than guides.
+    Masks that cannot be told from others are sent at every step: those of guides with ``max_tokens``, those before
+    ``min_tokens``, and those that were never made before. ``ArgumentError`` if there are fewer slots than guides.
 
     One thread at a time, and one stream: that of the calls of ``fill`` and ``apply``.
     """
@@ -122,4 +122,4 @@ class DeviceRows:
     @property
     def num_kept(self) -> int:
         """How many of the slots hold a row that may be used again."""
-        return self._known.num_named
+        return self._known.num_identified

@@ -41,16 +41,17 @@ def time(text: str) -> str:
         if local := LOCAL_TIME.fullmatch(text):
             return "the offset from UTC is missing" if local[1] else "the seconds are missing"
         return "a time has two digits each for hours, minutes and seconds, with colons between them, and an offset"
-    hour, minute, second = map(int, found.groups()[:3])
-    for name, value, most in (("hours", hour, 23), ("minutes", minute, 59), ("seconds", second, 60)):
+    hour, minute, second, hours_off, minutes_off = (int(found[n] or 0) for n in (1, 2, 3, 5, 6))
+    for name, value, most in (
+        ("hours", hour, 23),
+        ("minutes", minute, 59),
+        ("seconds", second, 60),
+        ("hours of the offset", hours_off, 23),
+        ("minutes of the offset", minutes_off, 59),
+    ):
         if value > most:
             return f"the {name} are {value}; they go up to {59 if name == 'seconds' else most}"
-    offset = 0
-    if found[4]:
-        for name, value, most in (("hours", int(found[5]), 23), ("minutes", int(found[6]), 59)):
-            if value > most:
-                return f"the {name} of the offset are {value}; they go up to {most}"
-        offset = int(found[4] + "1") * (60 * int(found[5]) + int(found[6]))
+    offset = (60 * hours_off + minutes_off) * (-1 if found[4] == "-" else 1)
     if second == 60 and (60 * hour + minute - offset) % DAY != DAY - 1:
         return "second 60 is a leap second, which comes at 23:59:60 in UTC alone"
     return ""

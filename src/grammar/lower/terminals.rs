@@ -12,6 +12,7 @@ use crate::grammar::model::{Lexer, Terminal, TerminalId, UNBOUNDED};
 use crate::grammar::tree::{DefinitionId, Part, PartId, SchemaText, SpaceId};
 use crate::regex::{self, Dialect, RegexOptions, SymbolTexts};
 use crate::schema::format;
+use std::borrow::Cow;
 
 /// What is known of a terminal's definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -178,7 +179,7 @@ impl Lowering<'_> {
         let options = RegexOptions { dialect: Dialect::Python, flags };
         let first = self.lexer != Lexer::Any;
         regex::lower_symbol(&mut self.x, &pattern, &options, first, self.limits)
-            .map_err(|e| self.tree.texts.at(place, &e))
+            .map_err(|e| self.tree.texts.in_pattern(place, e, &pattern))
     }
 
     /// Whether a definition may be a part of a terminal. Without a lexer there are no terminals by name.
@@ -294,21 +295,24 @@ impl Lowering<'_> {
     fn name_or_pattern(&mut self, space: SpaceId, p: PartId) -> Result<Option<ExprId>> {
         let tree = self.tree;
         let options = |dialect: Dialect, flags: &str| RegexOptions { dialect, flags: flags.to_owned() };
-        let found = match tree.part(p) {
+        let (found, pattern) = match tree.part(p) {
             Part::Name(name) => return self.named_terminal(space, p, name),
             Part::Text { text, .. } => {
                 let pattern = super::pattern_text::escaped(text);
-                regex::lower_full(&mut self.x, &pattern, &options(Dialect::Python, "i"), self.limits).map(Some)
+                let options = options(Dialect::Python, "i");
+                (regex::lower_full(&mut self.x, &pattern, &options, self.limits).map(Some), Cow::Owned(pattern))
             }
             Part::Pattern { pattern, flags } => {
-                regex::lower_part(&mut self.x, pattern, &options(Dialect::Python, flags), self.limits)
+                let options = options(Dialect::Python, flags);
+                (regex::lower_part(&mut self.x, pattern, &options, self.limits), Cow::Borrowed(&**pattern))
             }
             Part::EcmaPattern { pattern, flags } => {
-                regex::lower_full(&mut self.x, pattern, &options(Dialect::Ecma, flags), self.limits).map(Some)
+                let options = options(Dialect::Ecma, flags);
+                (regex::lower_full(&mut self.x, pattern, &options, self.limits).map(Some), Cow::Borrowed(&**pattern))
             }
-            _ => Ok(None),
+            _ => return Ok(None),
         };
-        found.map_err(|e| tree.texts.at(tree.place(p), &e))
+        found.map_err(|e| tree.texts.in_pattern(tree.place(p), e, &pattern))
     }
 
     fn named_terminal(&mut self, space: SpaceId, p: PartId, name: &str) -> Result<Option<ExprId>> {

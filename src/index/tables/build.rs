@@ -257,7 +257,7 @@ fn parts_of(inner: &IndexCore, max_states: usize) -> Result<(Vec<BuildPart<'_>>,
                 if count > 0 && state == l.start() {
                     break;
                 }
-                let key = match l.count_key(count) {
+                let key = match l.room_and_need(count) {
                     // One walk makes the masks of all rooms.
                     key if l.has_rooms(key) => (0, 0),
                     key => key,

@@ -309,7 +309,7 @@ fn masks_of_bounded_text_inside_escapes_are_those_of_steps() {
             }
         }
         for count in (0..=5).filter(|&c| (c == 0 || state != l.start()) && l.live_at(l.state(state), c)) {
-            rooms += usize::from(l.has_rooms(l.count_key(count)));
+            rooms += usize::from(l.has_rooms(l.room_and_need(count)));
             let mask = shared.submask(&vocabulary, &masked, state, count, TrieKind::Tokens, 0).inner.tokens();
             let stays = |t: &u32| {
                 let mut now = (state, count);

@@ -101,8 +101,8 @@ impl<'a> MaskWorker<'a> {
             builder.fill_anew(top);
         }
         let Some(composition) = composition else { return Arc::new(self.sketcher.of_row(&self.row)) };
-        let names: Vec<u64> = composition.parts().iter().map(Ingredient::name).collect();
-        let key = (names, composition.tokens().to_vec());
+        let ids: Vec<u64> = composition.parts().iter().map(Ingredient::id).collect();
+        let key = (ids, composition.tokens().to_vec());
         if let Some((known, _)) = self.made.get(&key) {
             return known.clone();
         }

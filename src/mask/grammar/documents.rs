@@ -14,7 +14,7 @@ use crate::mask::json::cache::guide_memo::GuideMemo;
 use crate::mask::json::cache::masks::{CacheProbe, MaskCache};
 use crate::mask::json::mask_builder::JsonMaskBuilder;
 use crate::mask::lexeme::masked_lexeme::MaskedLexeme;
-use crate::mask::mask_name::MaskName;
+use crate::mask::mask_identity::MaskIdentity;
 use crate::mask::row_patch::{RowPatch, apply};
 use crate::pushdown::grammar::parse_stack::{Branch, NodeId, ParseStack};
 use crate::pushdown::grammar::scanner::NO_OBLIGATIONS;
@@ -118,12 +118,12 @@ impl GrammarMasker<'_> {
     }
 
     /// Adds what the row is made of that [`fill_known_document`](Self::fill_known_document) would write. False, with
-    /// anything added, if that is not known, or too much for a name.
-    pub(super) fn name_known_document(
+    /// anything added, if that is not known, or too much for an identity.
+    pub(super) fn identify_known_document(
         &self,
         stack: &mut ParseStack,
         branch: &Branch,
-        name: &mut MaskName,
+        identity: &mut MaskIdentity,
         memo: &mut DocumentMemo,
     ) -> bool {
         if branch.scan != NO_OBLIGATIONS {
@@ -134,10 +134,10 @@ impl GrammarMasker<'_> {
         let Some(frames) = machine.frames(branch.document) else { return false };
         let (tables, lexemes) = (self.tables, &masks.lexemes);
         let mut builder = JsonMaskBuilder::new(self.vocabulary, tables, lexemes, frames, &mut memo.known, &mut []);
-        builder.name_known(&masks.memo, branch.frame, &mut memo.probe, name)
+        builder.identify_known(&masks.memo, branch.frame, &mut memo.probe, identity)
             && self.find_past(stack, branch, memo)
             && memo.past.as_ref().is_some_and(|past| {
-                name.patch(past);
+                identity.patch(past);
                 true
             })
     }

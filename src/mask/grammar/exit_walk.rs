@@ -43,13 +43,13 @@ impl GrammarMaskBuilder<'_, '_> {
             }
             self.run(self.trie);
             for exit in all.iter().flat_map(|exits| &exits.few) {
-                self.trie_name = exit.name;
+                self.trie_id = exit.trie_id;
                 for to in self.ends_of(place, exit.terminal, NO_COLUMN) {
                     self.begin_below(&exit.behind, 0, 0, to, (exit.terminal, exit.obligations));
                 }
                 self.run(&exit.behind);
             }
-            self.trie_name = VOCABULARY;
+            self.trie_id = VOCABULARY;
         }
     }
 

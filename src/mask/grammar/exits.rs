@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::grammar::model::Lexer;
 use crate::mask::grammar::end_nodes::{BytesAroundEndsOfTerminals, EndNodes, LastEndNodes, NodesByByte};
-use crate::mask::grammar::segments::{TrieName, VOCABULARY};
+use crate::mask::grammar::segments::{TrieId, VOCABULARY};
 use crate::pushdown::grammar::program::GrammarProgram;
 use crate::pushdown::grammar::scanner::{ObligationsId, REFUSED, ScanStateId};
 use crate::util::bounded_cache::BoundedCache;
@@ -24,8 +24,8 @@ pub const SMALL: u32 = 64;
 
 /// The end of a terminal, and what tokens spell behind it.
 pub struct Exit {
-    /// Names the trie.
-    pub(super) name: TrieName,
+    /// The id of the trie `behind`.
+    pub(super) trie_id: TrieId,
     /// What ends.
     pub terminal: u32,
     /// What must not follow.
@@ -57,8 +57,8 @@ const NODES_PER_STEP: usize = 64;
 #[derive(Default)]
 pub struct Exits {
     known: BoundedCache<(ScanStateId, Box<[u32]>), Found, EXITS>,
-    /// How many tries were named.
-    names: AtomicU32,
+    /// How many tries have an id.
+    trie_ids: AtomicU32,
     bytes_around_ends: BytesAroundEndsOfTerminals,
 }
 
@@ -80,7 +80,7 @@ impl Exits {
         }
         let below: u32 = nodes.iter().map(|&node| vocabulary.trie().end[node as usize] - node).sum();
         let ends = last.find(program, state, below, by_byte, &self.bytes_around_ends);
-        let found: Found = find(program, vocabulary, nodes, state, ends, &self.names).map(Arc::new);
+        let found: Found = find(program, vocabulary, nodes, state, ends, &self.trie_ids).map(Arc::new);
         if is_over() {
             return None;
         }
@@ -107,7 +107,7 @@ fn find(
     nodes: &[u32],
     state: ScanStateId,
     may_end: Option<&EndNodes>,
-    names: &AtomicU32,
+    trie_ids: &AtomicU32,
 ) -> Option<ExitsBelow> {
     /// Rests of tokens that are put into tries.
     const MOST_RESTS: usize = 100_000;
@@ -177,8 +177,8 @@ fn find(
     let mut ends: Vec<_> = rests.into_iter().collect();
     ends.sort_unstable_by_key(|(end, _)| *end);
     let exit = |((terminal, obligations), mut rests): ((u32, ObligationsId), Rests)| {
-        let name = names.fetch_add(1, Ordering::Relaxed) + VOCABULARY + 1;
-        Some(Exit { name, terminal, obligations, behind: Trie::build(&mut rests).ok()? })
+        let trie_id = trie_ids.fetch_add(1, Ordering::Relaxed) + VOCABULARY + 1;
+        Some(Exit { trie_id, terminal, obligations, behind: Trie::build(&mut rests).ok()? })
     };
     Some(ExitsBelow { few: ends.into_iter().map(exit).collect::<Option<_>>()?, many })
 }

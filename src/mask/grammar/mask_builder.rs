@@ -14,7 +14,7 @@ use crate::mask::grammar::document_walk::DocumentVisit;
 use crate::mask::grammar::end_nodes::LastEndNodes;
 use crate::mask::grammar::exits::{ENDS_PER_STEP, ROWS_PER_STEP, SMALL};
 use crate::mask::grammar::row_levels::RowLevels;
-use crate::mask::grammar::segments::{Beginning, Segment, TrieName, UNNAMED, VOCABULARY};
+use crate::mask::grammar::segments::{Beginning, Segment, TrieId, UNIDENTIFIED, VOCABULARY};
 use crate::mask::trie_kind::TrieKind;
 use crate::pushdown::grammar::closure::{Found, Shifted};
 use crate::pushdown::grammar::indenter::Effect;
@@ -75,7 +75,7 @@ pub(super) struct GrammarMaskBuilder<'b, 'a> {
     /// Readings whose scanner is in the same state are one from there on.
     pub(super) merges: bool,
     /// The trie that is being walked.
-    pub(super) trie_name: TrieName,
+    pub(super) trie_id: TrieId,
     /// Segments that were begun, each with the place.
     pub(super) begun: SeededSet<(u32, Beginning)>,
     /// Segments whose ends are still to be seen to.
@@ -103,7 +103,7 @@ impl<'b, 'a> GrammarMaskBuilder<'b, 'a> {
             documents: Vec::new(),
             inside: BTreeMap::new(),
             merges: masker.program.scanner.lexer() != Lexer::Contextual,
-            trie_name: VOCABULARY,
+            trie_id: VOCABULARY,
             begun: SeededSet::default(),
             ended: Vec::new(),
             end_nodes: LastEndNodes::default(),
@@ -129,7 +129,7 @@ impl<'b, 'a> GrammarMaskBuilder<'b, 'a> {
     pub(super) fn build_open(mut self, branch: &Branch, open: &Trie) -> (Vec<u32>, Vec<NodeId>) {
         let place = self.first_place(branch);
         self.todo.push(Reverse((0, branch.scan, branch.column, place)));
-        self.trie_name = UNNAMED;
+        self.trie_id = UNIDENTIFIED;
         self.run(open);
         self.special_tokens(branch);
         self.finish()

@@ -30,7 +30,7 @@ use crate::mask::grammar::mask_builder::GrammarMaskBuilder;
 use crate::mask::grammar::row_levels::Row;
 use crate::mask::grammar::segments::Segments;
 use crate::mask::lexeme::masked_lexeme::MaskedLexeme;
-use crate::mask::mask_name::MaskName;
+use crate::mask::mask_identity::MaskIdentity;
 use crate::mask::vocab_tables::VocabTables;
 use crate::pushdown::grammar::events::{EventGrammar, EventTables};
 use crate::pushdown::grammar::parse_stack::{Branch, NodeId, ParseStack, PositionId};
@@ -180,20 +180,20 @@ impl GrammarMasker<'_> {
     }
 
     /// Adds what [`fill_known`](Self::fill_known) would unite. False, with anything added, if some of it is not known.
-    pub fn name_known(
+    pub fn identify_known(
         &self,
         stack: &mut ParseStack,
         position: PositionId,
-        name: &mut MaskName,
+        identity: &mut MaskIdentity,
         memo: &mut DocumentMemo,
     ) -> bool {
         let branches = stack.branches_of(position);
         branches.iter().all(|branch| {
             if branch.is_in_document() {
-                return self.name_known_document(stack, branch, name, memo);
+                return self.identify_known_document(stack, branch, identity, memo);
             }
             self.find_row(stack, branch).is_some_and(|known| {
-                name.row(&known);
+                identity.row(&known);
                 true
             })
         })

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::mask::grammar::GrammarMasker;
 use crate::mask::grammar::exits::{ENDS_PER_STEP, ROWS_PER_STEP, SMALL};
 use crate::mask::grammar::mask_builder::{GrammarMaskBuilder, children};
-use crate::mask::grammar::segments::{Beginning, Segment, SegmentEnd, UNNAMED, VOCABULARY};
+use crate::mask::grammar::segments::{Beginning, Segment, SegmentEnd, UNIDENTIFIED, VOCABULARY};
 use crate::mask::lexeme::lexeme_mask::TokenSet;
 use crate::mask::trie_kind::TrieKind;
 use crate::pushdown::grammar::parse_stack::NO_COLUMN;
@@ -16,7 +16,7 @@ use crate::util::work_meter::{charge, is_over};
 use crate::vocab::Trie;
 
 /// The segment of a node's subtrees with at least `least` nodes.
-fn segment_of(masker: &GrammarMasker, trie: &Trie, (name, node, least, start): Beginning) -> Segment {
+fn segment_of(masker: &GrammarMasker, trie: &Trie, (trie_id, node, least, start): Beginning) -> Segment {
     let program = masker.program;
     let scanner = &program.scanner;
     let newline = program.indenter.as_ref().map(|indenter| indenter.newline);
@@ -51,7 +51,7 @@ fn segment_of(masker: &GrammarMasker, trie: &Trie, (name, node, least, start): B
             continue;
         }
         let scan = scanner.state(state);
-        if name == VOCABULARY && size >= SMALL && scanner.obligations(scan.obligations).is_empty() {
+        if trie_id == VOCABULARY && size >= SMALL && scanner.obligations(scan.obligations).is_empty() {
             charge(scan.live.len() / ROWS_PER_STEP);
             let row = row.get_or_insert_with(|| vec![0; masker.tables.words]);
             for &(terminal, at) in &scan.live {
@@ -106,12 +106,12 @@ impl GrammarMaskBuilder<'_, '_> {
         let may_follow = |&(child, byte): &(u32, u8)| {
             trie.end[child as usize] - child >= least && program.may_follow(terminal, obligations, byte)
         };
-        if self.merges || self.trie_name == UNNAMED || self.places[to as usize].found.closure.has_documents {
+        if self.merges || self.trie_id == UNIDENTIFIED || self.places[to as usize].found.closure.has_documents {
             let nodes: smallvec::SmallVec<[(u32, u8); 16]> = children(trie, node).filter(may_follow).collect();
             return self.begin(trie, to, obligations, &nodes);
         }
         let start = self.start_at(to, obligations);
-        let beginning = (self.trie_name, node, least, start);
+        let beginning = (self.trie_id, node, least, start);
         if !self.begun.insert((to, beginning)) {
             return;
         }

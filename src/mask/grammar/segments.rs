@@ -12,15 +12,15 @@ use crate::pushdown::grammar::scanner::{ObligationsId, ScanStateId};
 use crate::util::bounded_cache::BoundedCache;
 use crate::util::cache_register::SEGMENTS;
 
-/// Names a trie: the vocabulary's, one behind an exit, or one that is not told from others.
-pub(super) type TrieName = u32;
+/// Which trie: the vocabulary's, one behind an exit, or one that is not told from others.
+pub(super) type TrieId = u32;
 /// The vocabulary's.
-pub(super) const VOCABULARY: TrieName = 0;
+pub(super) const VOCABULARY: TrieId = 0;
 /// One of which nothing is kept.
-pub(super) const UNNAMED: TrieName = u32::MAX;
+pub(super) const UNIDENTIFIED: TrieId = u32::MAX;
 
 /// Where a segment begins: a node of a trie, the least size of the subtrees that it has, and the state of the scanner.
-pub(super) type Beginning = (TrieName, u32, u32, ScanStateId);
+pub(super) type Beginning = (TrieId, u32, u32, ScanStateId);
 
 /// Segments by where they begin; none where nothing may come.
 pub(super) type Segments = BoundedCache<Beginning, Option<Arc<Segment>>, SEGMENTS>;

@@ -32,6 +32,7 @@ use crate::mask::lexeme::lexeme_mask::CrossingTokens;
 use crate::mask::lexeme::masked_lexeme::MaskedLexeme;
 use crate::mask::trie_kind::TrieKind;
 use crate::mask::vocab_tables::VocabTables;
+use crate::pushdown::json::arena::ArenaMark;
 use crate::pushdown::json::frame::{FrameId, FrameKind, NONE, Phase};
 use crate::pushdown::json::literal_trie::NO_SET;
 use crate::pushdown::json::machine::JsonMachine;
@@ -238,13 +239,19 @@ impl<'a> JsonMaskBuilder<'a> {
                 child = trie.end[child as usize];
                 continue;
             }
-            let next = self.frames.step(top, byte);
-            if next != NONE {
-                self.emit(over, child);
-                self.visit(over, child, next);
-                self.frames.arena.truncate(&mark);
-            }
+            self.step_into(over, child, (top, byte), &mark);
             child = trie.end[child as usize];
+        }
+    }
+
+    /// Allows the tokens at and below `child`, to which `byte` leads from `top`; `mark` is that of `top`.
+    #[inline]
+    fn step_into(&mut self, over: WalkOver<'_>, child: u32, (top, byte): (FrameId, u8), mark: &ArenaMark) {
+        let next = self.frames.step(top, byte);
+        if next != NONE {
+            self.emit(over, child);
+            self.visit(over, child, next);
+            self.frames.arena.truncate(mark);
         }
     }
 
@@ -281,12 +288,7 @@ impl<'a> JsonMaskBuilder<'a> {
                 if opens_value && trie.byte[child as usize] == b'"' {
                     continue;
                 }
-                let next = self.frames.step(top, trie.byte[child as usize]);
-                if next != NONE {
-                    self.emit(over, child);
-                    self.visit(over, child, next);
-                    self.frames.arena.truncate(&mark);
-                }
+                self.step_into(over, child, (top, trie.byte[child as usize]), &mark);
             }
         }
         if walked == TrieKind::WhitespaceSuffixes {
@@ -388,12 +390,7 @@ impl<'a> JsonMaskBuilder<'a> {
         while child < end {
             let byte = trie.byte[child as usize];
             if !scalars_elsewhere || matches!(byte, b'{' | b'}' | b'[' | b']' | b' ' | b'\t' | b'\n' | b'\r') {
-                let next = self.frames.step(top, byte);
-                if next != NONE {
-                    self.emit(over, child);
-                    self.visit(over, child, next);
-                    self.frames.arena.truncate(&mark);
-                }
+                self.step_into(over, child, (top, byte), &mark);
             }
             child = trie.end[child as usize];
         }

@@ -248,7 +248,7 @@ impl JsonMaskBuilder<'_> {
         } else {
             self.clear_below(over, child);
         }
-        self.close_name(over, child, top, path);
+        self.allow_behind(over, child, top, path);
     }
 
     /// Steps a token that is allowed so far, as far as that is known: parts that are only noted are not looked through.

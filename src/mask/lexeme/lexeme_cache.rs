@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::mask::lexeme::masked_lexeme::MaskedLexeme;
 use crate::util::seeded_hash::seeded;
 
-/// How the key of a lexeme begins that is kept for all bounds.
+/// How the cache key of a lexeme begins that is kept for all bounds.
 pub(crate) const UNBOUNDED: [u32; 3] = [3, 0, 0];
 
 /// Steps of a compile that a new lexeme takes, whatever it reads.
@@ -23,7 +23,7 @@ pub(crate) const LEXEME_STEPS: usize = 48;
 #[derive(Default)]
 pub(crate) struct LexemeCache {
     pub(in crate::mask) lexemes: Vec<KeptLexeme>,
-    /// Places in that list, by key.
+    /// Places in that list, by cache key.
     pub(in crate::mask) table: HashTable<u32>,
     /// What all hold, as of when each was measured.
     pub(in crate::mask) bytes: usize,

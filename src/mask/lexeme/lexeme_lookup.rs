@@ -112,8 +112,8 @@ impl VocabTables {
 
     /// Forgets what the vocabulary's indexes share: every cached lexeme with the masks of its states, and what masks
     /// are made of. These are sets of crossing tokens (`crosses`), patches and their bases (`patches.kept`,
-    /// `patches.cores`), masks inside names (`patches.names`), values of members (`patches.members`), finished rows
-    /// (`finished`), known sets of characters (`slice_sets`), and rows of the tokens over such sets
+    /// `patches.cores`), masks inside names (`patches.partial_names`), values of members (`patches.members`), finished
+    /// rows (`finished`), known sets of characters (`slice_sets`), and rows of the tokens over such sets
     /// (`char_postings.rows`).
     ///
     /// Indexes and guides keep what they hold of these, so nothing is answered differently. The vocabulary's own tries
@@ -127,7 +127,7 @@ impl VocabTables {
         self.crosses.0.clear();
         self.patches.kept.clear();
         self.patches.cores.clear();
-        self.patches.names.clear();
+        self.patches.partial_names.clear();
         self.patches.members.0.clear();
         self.finished.rows.clear();
         self.slice_sets.0.clear();
@@ -155,7 +155,7 @@ impl VocabTables {
             bytes: cache.lexemes.iter().map(|kept| kept.lexeme.memory_bytes() as u64).sum::<u64>()
                 + (self.crosses.0.memory_bytes()
                     + self.patches.kept.memory_bytes()
-                    + self.patches.names.memory_bytes()
+                    + self.patches.partial_names.memory_bytes()
                     + self.patches.members.0.memory_bytes()
                     + self.finished.rows.memory_bytes()
                     + self.slice_sets.0.memory_bytes()

@@ -43,7 +43,7 @@ pub struct CrossingToken {
 /// Tokens that pass the end of the lexeme, by what remains of them.
 #[derive(Debug)]
 pub struct CrossingTokens {
-    /// Names it among all of the process.
+    /// Its id among all of the process.
     pub id: u64,
     /// The suffixes; the ids at its nodes index [`CrossingTokens::crossings`].
     pub suffixes: Trie,

@@ -29,7 +29,8 @@ pub enum LexemeRole {
     Keys,
 }
 
-/// Of the masks of one lexeme, which it is. The key of a whole configuration's mask is in `json/cache_key/mask_key.rs`.
+/// Of the masks of one lexeme, which it is. The cache key of a whole configuration's mask is in
+/// `json/cache_key/mask_key.rs`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct LexemeMaskKey {
     pub(in crate::mask) state: StateId,
@@ -125,7 +126,7 @@ impl MaskedLexeme {
         self.masks.most.fetch_max(bytes, Ordering::Relaxed);
     }
 
-    /// Names its masks, for ever: lexemes that share them have one name.
+    /// The id of its masks, for ever: lexemes that share them have the same.
     pub(crate) fn number(&self) -> u64 {
         self.masks.number
     }

@@ -51,14 +51,14 @@ impl CompletionBounds {
     fn key(&self, frames: &JsonMachine, item: &ObjectItem) -> u32 {
         let o = &frames.program.objects[item.shape as usize];
         let all = self.objects[item.shape as usize].member;
-        let names = if item.name == u32::MAX { &[][..] } else { o.names.subtree_tokens(item.name) };
+        let names = if item.name_node == u32::MAX { &[][..] } else { o.names.subtree_tokens(item.name_node) };
         if o.dependent_required.is_some() || names.len() > FEW_NAMES {
             return all;
         }
         let around = AROUND_KEY + 2 * self.gap;
         let allowed = frames.bits(item.allowed, o.words);
         let named = names.iter().filter(|&&n| allowed[n as usize / 64] >> (n % 64) & 1 == 1).map(|&n| {
-            let rest = o.rest(item.name, n);
+            let rest = o.rest(item.name_node, n);
             let value = o.rules_of(n as usize).map(|rule| self.values[rule.0 as usize]).max().unwrap_or(UNBOUNDED);
             value.saturating_add((rest.len() as u32).saturating_mul(bytes_of(rest))).saturating_add(around)
         });

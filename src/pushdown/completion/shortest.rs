@@ -340,7 +340,7 @@ impl<'a, 'f> Completer<'a, 'f> {
     fn needed_key(&mut self, node: &Frame) -> Option<()> {
         let program = self.pen.frames.program;
         let arena = &self.pen.frames.arena;
-        let item = arena.objects.get(node.start as usize).filter(|item| node.len == 1 && item.name == 0)?;
+        let item = arena.objects.get(node.start as usize).filter(|item| node.len == 1 && item.name_node == 0)?;
         let shape = &program.objects[item.shape as usize];
         if shape.spelled.len() <= MANY_NAMES
             || shape.witnesses != 0
@@ -384,8 +384,8 @@ impl<'a, 'f> Completer<'a, 'f> {
             let p = &program.objects[item.shape as usize];
             let member = self.prospects.member(self.pen.frames, self.costs, &node, &item);
             let bits = |at: u32, i: u32| self.pen.frames.arena.bits[at as usize + i as usize / 64] >> (i % 64) & 1 == 1;
-            if item.name != u32::MAX {
-                for &n in p.names.subtree_tokens(item.name) {
+            if item.name_node != u32::MAX {
+                for &n in p.names.subtree_tokens(item.name_node) {
                     let Some(rule) = p.rules[n as usize].filter(|_| bits(item.allowed, n)) else { continue };
                     let rest = p.name(n).get(prefix.len()..).unwrap_or_default();
                     let (cost, needed) = (self.costs.rules[rule.0 as usize], bits(item.need, n));

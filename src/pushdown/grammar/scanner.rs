@@ -372,8 +372,8 @@ impl Scanner {
         }
     }
 
-    /// The rank of a terminal among those that match the same text, which is that of the least rank: of the highest
-    /// precedence, and among equal ones of the terminal that was defined first.
+    /// What orders the terminals that match the same text: the one of the least rank has it. That is the one of the
+    /// highest precedence, and among equal ones the one that was defined first.
     fn rank(&self, terminal: u32) -> (Reverse<Precedence>, u32) {
         (Reverse(self.precedence[terminal as usize]), terminal)
     }

@@ -126,7 +126,7 @@ pub struct ObjectItem {
     /// In a key: it may still become a key without a name.
     pub others: bool,
     /// In a key: the node of the names' trie, or `u32::MAX`.
-    pub name: u32,
+    pub name_node: u32,
     /// In a key: states of the key classes, in the arena's `states`.
     pub classes: u32,
     /// Declared order: properties before this one are gone.

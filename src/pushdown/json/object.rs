@@ -47,7 +47,7 @@ impl JsonMachine<'_> {
                     need,
                     allowed: 0,
                     others: false,
-                    name: u32::MAX,
+                    name_node: u32::MAX,
                     classes: 0,
                     position: 0,
                     child: 0,

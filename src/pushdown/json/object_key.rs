@@ -35,7 +35,7 @@ impl JsonMachine<'_> {
                 let start = c.keys.as_ref().map_or(EVERY_KEY, |k| k.start());
                 self.arena.states.push(if fits { start } else { DEAD_STATE });
             }
-            self.arena.objects.push(ObjectItem { allowed, others, name: 0, classes, ..item });
+            self.arena.objects.push(ObjectItem { allowed, others, name_node: 0, classes, ..item });
         }
         let len = self.arena.objects.len() as u32 - start;
         if len == 0 {
@@ -144,14 +144,14 @@ impl JsonMachine<'_> {
         let program = self.program;
         let p = &program.objects[item.shape as usize];
         for &b in decoded {
-            if item.name == u32::MAX {
+            if item.name_node == u32::MAX {
                 break;
             }
-            item.name = p.names.child(item.name, b).unwrap_or(u32::MAX);
+            item.name_node = p.names.child(item.name_node, b).unwrap_or(u32::MAX);
         }
-        let mut live = item.name != u32::MAX && {
+        let mut live = item.name_node != u32::MAX && {
             let allowed = self.bits(item.allowed, p.words);
-            p.names.subtree_tokens(item.name).iter().any(|&i| allowed[i as usize / 64] >> (i % 64) & 1 == 1)
+            p.names.subtree_tokens(item.name_node).iter().any(|&i| allowed[i as usize / 64] >> (i % 64) & 1 == 1)
         };
         if item.others {
             let classes = self.arena.states.len() as u32;
@@ -207,7 +207,7 @@ impl JsonMachine<'_> {
     pub fn begins_no_name(&self, node: &Frame, byte: u8) -> bool {
         self.arena.objects[node.start as usize..][..node.len as usize].iter().all(|item| {
             let names = &self.program.objects[item.shape as usize].names;
-            !item.others && (item.name == u32::MAX || names.child(item.name, byte).is_none())
+            !item.others && (item.name_node == u32::MAX || names.child(item.name_node, byte).is_none())
         })
     }
 
@@ -220,7 +220,7 @@ impl JsonMachine<'_> {
                 let state = self.arena.states[(item.classes + i) as usize];
                 state > CLOSED && c.keys.as_ref().is_none_or(|keys| keys.next(state, byte) > CLOSED)
             };
-            (item.name == u32::MAX || p.names.child(item.name, byte).is_none())
+            (item.name_node == u32::MAX || p.names.child(item.name_node, byte).is_none())
                 && !(item.others && p.others.iter().zip(0..).any(class))
         })
     }
@@ -237,8 +237,8 @@ impl JsonMachine<'_> {
             let next = std::str::from_utf8(&text[prefix.min(text.len())..]).ok().and_then(|t| t.chars().next());
             next.is_some_and(|c| named.iter().any(|&(lo, hi)| (lo..=hi).contains(&(c as u32))))
         };
-        if item.name != u32::MAX {
-            for child in p.names.children(item.name) {
+        if item.name_node != u32::MAX {
+            for child in p.names.children(item.name_node) {
                 let byte = p.names.byte[child as usize];
                 if byte.is_ascii() && !named.iter().any(|&(lo, hi)| (lo..=hi).contains(&byte.into())) {
                     continue;
@@ -287,7 +287,7 @@ impl JsonMachine<'_> {
                 witnessed: item.witnessed | class.matches,
                 allowed: 0,
                 others: false,
-                name: u32::MAX,
+                name_node: u32::MAX,
                 classes: 0,
                 ..item
             };
@@ -311,7 +311,7 @@ impl JsonMachine<'_> {
         let start = self.arena.objects.len() as u32;
         for i in node.start..node.start + node.len {
             let item = self.arena.objects[i as usize];
-            if item.name != u32::MAX && !self.takes_every_key(&item) {
+            if item.name_node != u32::MAX && !self.takes_every_key(&item) {
                 self.arena.objects.push(ObjectItem { others: false, ..item });
             }
         }
@@ -327,7 +327,7 @@ impl JsonMachine<'_> {
         for i in node.start..node.start + node.len {
             let item = self.arena.objects[i as usize];
             let p = &program.objects[item.shape as usize];
-            let named = if item.name == u32::MAX { None } else { p.names.tokens(item.name).first() };
+            let named = if item.name_node == u32::MAX { None } else { p.names.tokens(item.name_node).first() };
             let next = match named {
                 Some(&i) => {
                     let bit = 1u64 << (i % 64);
@@ -340,7 +340,8 @@ impl JsonMachine<'_> {
                     self.arena.bits.extend_from_within(old..old + p.words);
                     self.arena.bits[seen as usize + i as usize / 64] |= bit;
                     if let Some(union) = &p.union {
-                        let closed = ObjectItem { seen, allowed: 0, others: false, name: u32::MAX, classes: 0, ..item };
+                        let closed =
+                            ObjectItem { seen, allowed: 0, others: false, name_node: u32::MAX, classes: 0, ..item };
                         self.split_by_rule(
                             ObjectItem { unsettled: true, ..closed },
                             node.count,
@@ -374,7 +375,7 @@ impl JsonMachine<'_> {
                     continue;
                 }
             };
-            self.arena.objects.push(ObjectItem { allowed: 0, others: false, name: u32::MAX, classes: 0, ..next });
+            self.arena.objects.push(ObjectItem { allowed: 0, others: false, name_node: u32::MAX, classes: 0, ..next });
         }
         let mut seen = node.seen;
         if unnamed {
@@ -401,7 +402,7 @@ impl JsonMachine<'_> {
                 witnessed: item.witnessed | class.matches & p.witnesses,
                 allowed: 0,
                 others: false,
-                name: u32::MAX,
+                name_node: u32::MAX,
                 classes: 0,
                 ..item
             };

@@ -147,12 +147,12 @@ impl Arena {
         let p = &program.objects[i.shape as usize];
         let ordered = cut && !program.any_order;
         // Of the declared order, a key that is open depends on no more than which names it may still become.
-        let named = ordered && n.phase == Phase::Key && !i.others && i.name != u32::MAX;
+        let named = ordered && n.phase == Phase::Key && !i.others && i.name_node != u32::MAX;
         let position = if named { u32::MAX } else { i.position };
         [i.tag, i.shape, i.child, position, i.witnessed].into_iter().for_each(&mut word);
         if named {
             let allowed = |name: &&u32| self.bits[i.allowed as usize + **name as usize / 64] >> (**name % 64) & 1 == 1;
-            p.names.subtree_tokens(i.name).iter().filter(allowed).for_each(|&name| word(name));
+            p.names.subtree_tokens(i.name_node).iter().filter(allowed).for_each(|&name| word(name));
             word(u32::MAX);
         }
         if let Some(union) = &p.union {

@@ -4,8 +4,9 @@
 pub(crate) mod builder;
 pub(crate) mod ecma;
 pub(crate) mod ecma_class;
-#[cfg(test)]
-mod hint_tests;
 pub(crate) mod python;
 pub(crate) mod python_class;
 pub(crate) mod reader;
+
+#[cfg(test)]
+mod tests;

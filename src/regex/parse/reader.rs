@@ -143,17 +143,21 @@ impl PatternReader {
         if self.pos == start { None } else { Some(value.ok_or_else(|| self.chars[start..self.pos].iter().collect())) }
     }
 
-    /// A syntax error at `offset`. All that the parsers raise are made here, so that a test can tell which were met.
+    /// A syntax error at `offset`. All that the parsers raise are made here and in [`unsupported`], so that a test can
+    /// tell which were met.
     #[cfg_attr(test, track_caller)]
     pub fn error(&self, message: impl Into<String>, offset: usize) -> Error {
         #[cfg(test)]
-        crate::regex::parse::hint_tests::note_place(std::panic::Location::caller());
+        crate::regex::parse::tests::note_place(std::panic::Location::caller());
         Error::new(ErrorKind::Pattern, message).at_offset(offset)
     }
 }
 
 /// A construct that no exact expression exists for, or none that is offered.
+#[cfg_attr(test, track_caller)]
 pub(crate) fn unsupported(what: &str, offset: usize) -> Error {
+    #[cfg(test)]
+    crate::regex::parse::tests::note_place(std::panic::Location::caller());
     Error::new(ErrorKind::Unsupported, format!("{what} cannot be enforced exactly")).at_offset(offset)
 }
 

@@ -75,6 +75,8 @@ pub(super) struct LoweringContext<'m, 'a> {
     pub other_texts: FxHashMap<ExprId, ExprId>,
     pub inhabited: SeededMap<(ExprId, u32, u32), bool>,
     pub formats: SeededMap<String, Option<Format>>,
+    /// By format: texts beyond which no reading of it goes.
+    widest_formats: SeededMap<String, ExprId>,
     /// Texts of formats of this schema, the second of which has all that the first has.
     pub format_subsets: Vec<(ExprId, ExprId)>,
     /// Conjunctions of scalar types only, and whether they accept nothing.
@@ -130,6 +132,7 @@ impl<'m, 'a> LoweringContext<'m, 'a> {
             other_texts: FxHashMap::default(),
             inhabited: SeededMap::default(),
             formats: SeededMap::default(),
+            widest_formats: SeededMap::default(),
             format_subsets: Vec::new(),
             empty: SeededMap::default(),
             scalars,
@@ -170,6 +173,16 @@ impl<'m, 'a> LoweringContext<'m, 'a> {
             }
         }
         f
+    }
+
+    /// The texts beyond which no reading of a format goes.
+    pub fn widest_format(&mut self, name: &str) -> ExprId {
+        if let Some(&known) = self.widest_formats.get(name) {
+            return known;
+        }
+        let text = format::at_most(&mut self.x, name);
+        self.widest_formats.insert(name.to_string(), text);
+        text
     }
 
     fn known_format(&self, name: &str) -> Option<Format> {

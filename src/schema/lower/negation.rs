@@ -9,7 +9,6 @@ use std::rc::Rc;
 use crate::error::Result;
 use crate::expr::INF;
 use crate::json::rules::StringSet;
-use crate::schema::format;
 use crate::schema::lower::context::LoweringContext;
 use crate::schema::lower::node::SchemaNodeId;
 use crate::schema::lower::scalar::Scalars;
@@ -40,7 +39,7 @@ impl LoweringContext<'_, '_> {
     /// The strings of `own` with the widest reading of the format.
     pub fn most_strings(&mut self, id: SchemaNodeId, keywords: Option<&Keywords>) -> Result<Option<Rc<Scalars>>> {
         let Some((k, format)) = keywords.and_then(|k| Some((k, k.format.as_deref()?))) else { return Ok(None) };
-        let text = format::at_most(&mut self.x, format);
+        let text = self.widest_format(format);
         let wide = Scalars { sets: vec![StringSet { text, min: 0, max: INF, constant: false }], ..Scalars::default() };
         let mut others = k.clone();
         others.format = None;

@@ -82,7 +82,7 @@ def test_masks_are_those_of_a_plain_fill(vocabulary, tmp_path, seed):
             else:
                 guide.advance(rng.choice(guide.allowed_token_ids().tolist()))
     assert sent < 60 * 20
-    assert pool.known.num_named <= len(pool.rows)
+    assert pool.known.num_identified <= len(pool.rows)
 
 
 def test_what_is_there_is_not_sent_again(vocabulary):
@@ -112,7 +112,7 @@ def test_rows_inside_strings_are_shared_by_schemas(vocabulary):
         assert (masks == expected).all()
     assert new == 0
     different = len({row.tobytes() for row in expected})
-    assert pool.known.num_named <= max(different, 5)
+    assert pool.known.num_identified <= max(different, 5)
 
 
 def test_forgetting(vocabulary):
@@ -122,7 +122,7 @@ def test_forgetting(vocabulary):
     interlock.clear_caches()
     assert (pool.masks(guides)[0] == expected_rows(guides, vocabulary)).all()
     pool.known.clear()
-    assert pool.known.num_named == 0
+    assert pool.known.num_identified == 0
     assert pool.masks(guides)[1] == 1
 
 
@@ -146,7 +146,7 @@ def test_refusals(vocabulary):
         slots.fill(guides[:1], bits, 0)
     with pytest.raises(TypeError, match="guides must hold"):
         slots.fill(["yes"], bits)
-    assert not bits.any() and slots.num_named == 0
+    assert not bits.any() and slots.num_identified == 0
     of, new = slots.fill([None, guides[0]], bits)
     assert of[0] == -1 and new.tolist() == [of[1]]
 

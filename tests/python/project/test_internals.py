@@ -110,6 +110,16 @@ def test_recipes_begin_with_the_files(page: Path) -> None:
     assert re.search(r"`[\w/-]+(?:\.\w+|/)`", steps.partition("\n2. ")[0]), "the first step names no file"
 
 
+def test_functions_of_a_mask_miss_are_in_their_files() -> None:
+    page = (ROOT / "docs/internals/mask-miss.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| \d+ \| `([\w/.]+)` \| ([^|]+) \|", page, re.M)
+    assert len(rows) == 12
+    for file, functions in rows:
+        source = (ROOT / file).read_text(encoding="utf-8")
+        for name in re.findall(r"`(\w+)`", functions):
+            assert re.search(rf"\bfn {name}\b", source), f"{file} has no function {name}"
+
+
 def test_there_is_one_table_of_where_to_look() -> None:
     """What it leaves out is in the pages of docs/internals, and a second table would say some of it again."""
     pages = [*PAGES, *RECIPES, *ROOT.glob("*.md")]

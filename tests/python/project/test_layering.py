@@ -88,6 +88,8 @@ FULLEST_FOLDER = 18
 """Files of Python in a folder, as in the core. Data is not counted: one file a format or a grammar is right."""
 LONGEST_FILE = 520
 """Lines of a file. Stubs, which describe a module whole, and data are not counted."""
+LONGEST_INLINE_TESTS = 50
+"""Lines of a ``mod tests`` at the end of a file of Rust."""
 
 
 def statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
@@ -166,6 +168,20 @@ def test_files_are_short_enough_to_be_read():
     lines = {path.relative_to(root): len(path.read_text(encoding="utf-8").splitlines()) for path in files}
     long = {path.as_posix(): count for path, count in lines.items() if count > LONGEST_FILE}
     assert not long, f"split by concept what has more than {LONGEST_FILE} lines: {long}"
+
+
+def test_unit_tests_of_rust_lie_where_contributing_says():
+    source = PACKAGE.parents[1] / "src"
+    astray = [path.as_posix() for path in source.rglob("*_tests.rs")]
+    assert not astray, f"tests of src/x.rs are in src/x/tests.rs: {astray}"
+    inline = {}
+    for path in source.rglob("*.rs"):
+        _, begin, tests = path.read_text(encoding="utf-8").partition("\nmod tests {\n")
+        if begin:
+            inline[path.relative_to(source).as_posix()] = len(tests.splitlines()) + 1
+    assert len(inline) > 20
+    long = {file: lines for file, lines in inline.items() if lines > LONGEST_INLINE_TESTS}
+    assert not long, f"tests of more than {LONGEST_INLINE_TESTS} lines are a file of their own: {long}"
 
 
 @pytest.mark.parametrize(

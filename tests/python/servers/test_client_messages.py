@@ -39,7 +39,7 @@ SOURCES: list[tuple[str, Any, bool]] = [
     ("json_schema", {"$schema": "http://json-schema.org/draft-03/schema#"}, False),
     ("json_schema", DEEP, True),
     ("regex", "a(b", True),
-    ("regex", r"(a)\1", False),
+    ("regex", r"(a)\1", True),
     (
         "regex",
         "(((((((((((((((((((((((((((((((((((((((((((((((((((a)))))))))))))))))))))))))))))))))))))))))))))))))))",

@@ -170,11 +170,9 @@ def _in_pattern(error: interlock.InterlockError, pattern: str, options: dict[str
             either = f"; --dialect {other} takes it, with - as a character"
             is_range = "one end is a class" in str(error)
             remedy = f"{error.hint}{either}" if is_range else f"--dialect {other} takes it"
-        elif error.code == "backreference":
-            remedy = "write out what the group may be a second time; that both are equal cannot be enforced"
     elif isinstance(error, interlock.UnsatisfiableError):
         remedy = _NEVER.get(error.subject or "", _NO_MATCH) if error.code == "impossible_part" else _NO_MATCH
-    if isinstance(error, interlock.PatternError) and not remedy:
+    if isinstance(error, interlock.PatternError | interlock.UnsupportedError) and not remedy:
         # What the core says of flags is in words of the library.
         remedy = (error.hint or "").replace("give flags for the whole pattern beside it", "--flags gives flags for all")
         if remedy == "leave it out":

@@ -82,10 +82,6 @@ _WAYS = (
     (r"indentation needs", "--lexer contextual"),
     (r"look-ahead .+ stands at the end", "put it at the end of its rule, or leave it out"),
     (r"looks like the name of a file", "grammar:@FILE takes what a file holds"),
-    (
-        r"a backreference cannot",
-        "write out what the group may be a second time; that both are equal cannot be enforced",
-    ),
     (r"this looks at the text before", "write what may come before into the terminal itself"),
     (r"Regex takes a pattern", 'write Regex("[a-z]+")'),
 )
@@ -115,10 +111,10 @@ def way_to_mend_grammar(error: interlock.InterlockError, syntax: str) -> str:
         if found := re.search(pattern, message):
             groups = [names[0], *(group or "" for group in found.groups())]
             return way.format(*groups, define=_definition(names[0], syntax), attributes=ATTRIBUTES[syntax == "lark"])
-    if isinstance(error, interlock.UnsupportedError):
-        return ""
     if _IN_PATTERN.search(message):
         return error.hint or ""
+    if isinstance(error, interlock.UnsupportedError):
+        return ""
     return _EXAMPLES.get(syntax, "")
 
 

@@ -80,14 +80,17 @@ pub(super) struct AffordableTokens<'a, U> {
     rests: &'a mut CompletionGraph,
     bounds: Option<&'a CompletionBounds>,
     facts: &'a CompletionFacts,
-    /// Bounds of the nodes of the guide's own stack, those before `base`.
+    /// Nodes before this one are those of the guide's own stack.
     base: FrameId,
+    /// Bounds of these nodes, as far as they were asked for.
     below: FxHashMap<FrameId, u32>,
     speller: FewestTokens<'a, U>,
     /// Tokens that are left.
     left: u64,
     classes: Vec<ConfigClass>,
+    /// The classes' numbers, by their descriptions.
     numbers: SeededMap<Vec<u8>, u32>,
+    /// Room for a cache key: the description of a class, or of what is asked about one.
     key: Vec<u8>,
     /// The exceptions of all classes.
     exceptions: Vec<Box<[u8]>>,

@@ -187,7 +187,7 @@ impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
     fn is_new_key(&mut self, node: FrameId) -> bool {
         let n = self.arena.nodes[node as usize];
         let items = n.start as usize..(n.start + n.len) as usize;
-        let free = self.arena.objects[items].iter().all(|i| i.name == u32::MAX && i.others);
+        let free = self.arena.objects[items].iter().all(|i| i.name_node == u32::MAX && i.others);
         if !free || n.trace != u32::MAX || n.key == u32::MAX {
             return false;
         }

@@ -55,8 +55,8 @@ pub enum Ingredient {
 }
 
 impl Ingredient {
-    /// The name of a part that others have, as long as it lives.
-    pub fn name(&self) -> u64 {
+    /// Tells a part from all others, as long as it lives.
+    pub fn id(&self) -> u64 {
         let (address, kind) = match self {
             Ingredient::Inner(mask) => (Arc::as_ptr(mask) as u64, 0),
             Ingredient::Allow(p) => (Arc::as_ptr(p).cast::<u64>() as u64, 1),

@@ -204,15 +204,15 @@ impl<'a> JsonMaskBuilder<'a> {
 
     /// Writes the parts of a base; their row, if there is one.
     fn write_base(&mut self, parts: &[Ingredient]) -> Option<Arc<CachedRow>> {
-        let names: IngredientIds = parts.iter().map(Ingredient::name).collect();
-        match self.tables.finished.get(&names) {
+        let ids: IngredientIds = parts.iter().map(Ingredient::id).collect();
+        match self.tables.finished.get(&ids) {
             Some(row) => {
                 self.copy(&row);
                 Some(row)
             }
             None => {
                 self.put_all(parts);
-                self.tables.finished.is_due(&names).then(|| self.tables.finished.keep(names, parts, self.row))
+                self.tables.finished.is_due(&ids).then(|| self.tables.finished.keep(ids, parts, self.row))
             }
         }
     }

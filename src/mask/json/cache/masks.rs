@@ -34,7 +34,7 @@ pub struct MaskCache {
     masks: BoundedCache<Box<[u8]>, Box<MaskComposition>, MASKS>,
     stacks: BoundedCache<Box<[u8]>, u64, STACK_NUMBERS>,
     suffixes: BoundedCache<Box<[u8]>, Box<(SuffixSet, UnresolvedSuffixes)>, SUFFIXES>,
-    names: BoundedCache<SpelledAt, Arc<Spelled>, NAMES>,
+    spelled_names: BoundedCache<SpelledAt, Arc<Spelled>, NAMES>,
     /// The last number of a stack.
     last: AtomicU64,
     views: VisibleKeys,
@@ -46,8 +46,8 @@ pub struct CacheProbe {
     key: Vec<u8>,
     /// The key describes the whole configuration.
     whole: bool,
-    /// The key is that of a place inside names, see `common`.
-    common: bool,
+    /// The key is that of a place inside names: see `partial_name`.
+    partial_name: bool,
 }
 
 impl StackInterner for MaskCache {
@@ -71,9 +71,9 @@ impl MaskCache {
         levels: &mut StackIds,
         probe: &mut CacheProbe,
     ) -> bool {
-        let sight = KeyEncoder { program, tables, views: &self.views };
-        probe.common = sight.names_only(arena, top, &mut probe.key);
-        probe.whole = probe.common || describe((sight, arena), top, self, levels, &mut probe.key);
+        let encoder = KeyEncoder { program, tables, views: &self.views };
+        probe.partial_name = encoder.names_only(arena, top, &mut probe.key);
+        probe.whole = probe.partial_name || describe((encoder, arena), top, self, levels, &mut probe.key);
         probe.whole
     }
 
@@ -86,8 +86,8 @@ impl MaskCache {
         levels: &mut StackIds,
         out: &mut Vec<u8>,
     ) -> bool {
-        let sight = KeyEncoder { program, tables, views: &self.views };
-        describe((sight, arena), top, self, levels, out)
+        let encoder = KeyEncoder { program, tables, views: &self.views };
+        describe((encoder, arena), top, self, levels, out)
     }
 
     /// The suffixes that may follow what `key` describes, if they are remembered.
@@ -103,9 +103,9 @@ impl MaskCache {
 
     /// What tokens spell of the names at a place, made by `make` once.
     pub(crate) fn spelled(&self, place: SpelledAt, make: impl FnOnce() -> Spelled) -> Arc<Spelled> {
-        self.names.get(&place).unwrap_or_else(|| {
+        self.spelled_names.get(&place).unwrap_or_else(|| {
             let made = Arc::new(make());
-            self.names.keep(place, made.clone(), made.memory_bytes() + OVERHEAD);
+            self.spelled_names.keep(place, made.clone(), made.memory_bytes() + OVERHEAD);
             made
         })
     }
@@ -118,8 +118,8 @@ impl MaskCache {
         probe: &CacheProbe,
         found: impl FnOnce(&MaskComposition) -> T,
     ) -> Option<T> {
-        if probe.common {
-            return patches.name_mask(&probe.key).map(|composition| found(&composition));
+        if probe.partial_name {
+            return patches.partial_name_mask(&probe.key).map(|composition| found(&composition));
         }
         self.masks.with(probe.key.as_slice(), |composition| found(composition))
     }
@@ -129,8 +129,8 @@ impl MaskCache {
         if !probe.whole {
             return false;
         }
-        if probe.common {
-            patches.keep_name_mask(&probe.key, composition);
+        if probe.partial_name {
+            patches.keep_partial_name_mask(&probe.key, composition);
             return true;
         }
         let size = probe.key.len() + composition.memory_bytes() + OVERHEAD;
@@ -141,7 +141,7 @@ impl MaskCache {
     /// Approximate bytes held.
     pub fn memory_bytes(&self) -> usize {
         let kept = self.masks.memory_bytes() + self.stacks.memory_bytes() + self.suffixes.memory_bytes();
-        kept + self.views.memory_bytes() + self.names.memory_bytes()
+        kept + self.views.memory_bytes() + self.spelled_names.memory_bytes()
     }
 }
 

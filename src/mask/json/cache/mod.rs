@@ -6,7 +6,7 @@
 //!   `patch_base` (what patches have in common), [`rows`] (finished rows) and `member_values`.
 //! * `suffix_sets` remembers which suffixes may follow, `spelled_names` what tokens spell of names, `forced_runs` which
 //!   bytes were forced.
-//! * `composition_name` names masks by what they are made of, for rows that lie somewhere else already.
+//! * `composition_identity` identifies masks by what they are made of, for rows that lie somewhere else already.
 //! * `completion_facts` are for budgets: what completes a document behind tokens (`bounds_after_tokens`, among others).
 //! * `guide_memo` is what a single guide knows, without a lock.
 //!
@@ -14,7 +14,7 @@
 pub(crate) mod bounds_after_tokens;
 pub mod completion_facts;
 pub(crate) mod composition;
-pub(crate) mod composition_name;
+pub(crate) mod composition_identity;
 pub(crate) mod composition_writer;
 pub(crate) mod forced_runs;
 pub(crate) mod guide_memo;

@@ -73,7 +73,7 @@ pub struct PatchCache {
     pub(crate) kept: BoundedCache<PatchKey, Option<SharedPatch>, PATCHES>,
     pub(crate) cores: PatchBases,
     /// Masks of places inside names.
-    pub(crate) names: BoundedCache<Box<[u8]>, Arc<MaskComposition>, PARTIAL_NAMES>,
+    pub(crate) partial_names: BoundedCache<Box<[u8]>, Arc<MaskComposition>, PARTIAL_NAMES>,
     pub(crate) members: MemberValues,
     made: AtomicU64,
 }

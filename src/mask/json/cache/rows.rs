@@ -26,7 +26,7 @@ const TIMES: u32 = 3;
 /// Slots in which parts without a row are counted, a power of two.
 const SLOTS: usize = 1 << 12;
 
-/// The names of parts.
+/// The ids of parts.
 pub type IngredientIds = SmallVec<[u64; 8]>;
 
 /// A row with what it was made of.
@@ -44,8 +44,8 @@ impl CachedRow {
     }
 }
 
-/// How often parts were put together: in each slot 24 bits of a hash of their names, and a count of the last names that
-/// were there. A count that is wrong, because names share a slot or addresses are given again, makes a row early or
+/// How often parts were put together: in each slot 24 bits of a hash of their ids, and a count of the last ids that
+/// were there. A count that is wrong, because ids share a slot or addresses are given again, makes a row early or
 /// late.
 struct SightingCounts(Box<[AtomicU32]>);
 
@@ -57,9 +57,9 @@ impl Default for SightingCounts {
 
 impl SightingCounts {
     /// Counts once more; how often it was, up to 255.
-    fn count(&self, names: &IngredientIds) -> u32 {
+    fn count(&self, ids: &IngredientIds) -> u32 {
         let mut hasher = seeded();
-        names.iter().for_each(|&name| hasher.write_u64(name));
+        ids.iter().for_each(|&id| hasher.write_u64(id));
         let hash = hasher.finish();
         let Some(slot) = self.0.get(hash as usize % SLOTS) else { return 0 };
         let tag = (hash >> 32) as u32 & !0xFF;
@@ -79,19 +79,19 @@ pub struct RowCache {
 
 impl RowCache {
     /// The row of some parts, if it is kept.
-    pub fn get(&self, names: &IngredientIds) -> Option<Arc<CachedRow>> {
-        self.rows.get(names)
+    pub fn get(&self, ids: &IngredientIds) -> Option<Arc<CachedRow>> {
+        self.rows.get(ids)
     }
 
     /// Whether parts without a row are put together so often that they are worth one; that is asked each time.
-    pub fn is_due(&self, names: &IngredientIds) -> bool {
-        self.counts.count(names) >= TIMES
+    pub fn is_due(&self, ids: &IngredientIds) -> bool {
+        self.counts.count(ids) >= TIMES
     }
 
     /// Keeps the row of some parts.
-    pub fn keep(&self, names: IngredientIds, parts: &[Ingredient], row: &[u32]) -> Arc<CachedRow> {
+    pub fn keep(&self, ids: IngredientIds, parts: &[Ingredient], row: &[u32]) -> Arc<CachedRow> {
         let made = Arc::new(CachedRow { _parts: parts.into(), row: row.into() });
-        self.rows.keep(names, made.clone(), OVERHEAD + row.len() * 4);
+        self.rows.keep(ids, made.clone(), OVERHEAD + row.len() * 4);
         made
     }
 }

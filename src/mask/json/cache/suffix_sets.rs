@@ -2,9 +2,9 @@
 //!
 //! Finding which suffixes may follow (see `viable`) takes some dozens of steps, and many masks ask about the same
 //! places: behind every string of an object, behind each of its keys whose values follow the same rules. Such
-//! configurations have one key (see `mask_key` and `visible_keys`), under which an index keeps the answer. It does so
-//! only where all frames that the key names were there before the mask was made, since a guide holds the numbers of
-//! such frames only.
+//! configurations have one cache key (see `cache_key`), under which an index keeps the answer. It does so only where
+//! all frames that this key is about were there before the mask was made, since a guide holds the numbers of such
+//! frames only.
 
 use crate::mask::json::crossing::suffixes::{SuffixSet, UnresolvedSuffixes};
 use crate::mask::json::mask_builder::JsonMaskBuilder;

@@ -2,7 +2,7 @@
 //!
 //! There the *position*, how far the order has come, decides what may still come: names before it are gone, and none
 //! comes beyond the first needed name behind it. Written as a number, the position makes each member another
-//! configuration, though hardly any token can tell. So the key of a cached mask holds what tokens see:
+//! configuration, though hardly any token can tell. So a cache key holds what tokens see:
 //!
 //! * From inside a member or behind it: whether the object may end, whether another key may follow, and which of the
 //!   names that some token spells behind a comma may be that key.
@@ -127,7 +127,7 @@ impl KeyEncoder<'_> {
             }
             out.push(count as u8);
             for i in names() {
-                let rest = p.rest(item.name, i);
+                let rest = p.rest(item.name_node, i);
                 out.push(may_come(i) as u8);
                 out.extend_from_slice(&(rest.len() as u32).to_le_bytes());
                 out.extend_from_slice(rest);
@@ -140,7 +140,7 @@ impl KeyEncoder<'_> {
             }
             true
         };
-        match item.name {
+        match item.name_node {
             u32::MAX => look(&[]),
             _ if open => self.inside(item, look),
             name => look(p.names.subtree_tokens(name)),

@@ -1,10 +1,10 @@
-//! The key of a cached mask: everything of a configuration that one token can see, as bytes.
+//! The cache key of a mask: everything of a configuration that one token can see, as bytes.
 //!
 //! A configuration is a stack of frames, and its mask may depend on all of them, since a token of closing brackets can
-//! see them all. What lies below the top changes rarely. So a key holds the top frame's own content and one number for
-//! the stack below, which the index gave to that stack's own description. Unnamed keys of an object are a chain of
-//! numbers in the same way. A guide holds the numbers of the frames on which it stands ([`StackIds`]) as long as it
-//! does not go back.
+//! see them all. What lies below the top changes rarely. So a cache key holds the top frame's own content and one
+//! number for the stack below, which the index gave to that stack's own description. Unnamed keys of an object are a
+//! chain of numbers in the same way. A guide holds the numbers of the frames on which it stands ([`StackIds`]) as long
+//! as it does not go back.
 //!
 //! Registers that no token can tell apart are written alike: lengths of strings far from their bounds, counts of arrays
 //! and objects that no bound, position or `contains` looks at any more, lexeme states that share masks, keys of objects
@@ -69,21 +69,21 @@ fn wide(out: &mut Vec<u8>, w: u64) {
 /// Writes what the mask of `top` depends on to `out`. False if it holds more than is worth describing. Not for stacks
 /// with arrays of unique elements.
 pub fn describe(
-    (sight, arena): (KeyEncoder<'_>, &Arena),
+    (encoder, arena): (KeyEncoder<'_>, &Arena),
     top: FrameId,
     numbers: &impl StackInterner,
     levels: &mut StackIds,
     out: &mut Vec<u8>,
 ) -> bool {
     let Some(n) = arena.nodes.get(top as usize) else { return false };
-    let hidden = sight.hides_stack(n).then_some(HIDDEN);
-    let Some(below) = hidden.or_else(|| stack((sight, arena), n.parent, numbers, levels, out)) else { return false };
-    content((sight, arena), n, below, numbers, levels, out)
+    let hidden = encoder.hides_stack(n).then_some(HIDDEN);
+    let Some(below) = hidden.or_else(|| stack((encoder, arena), n.parent, numbers, levels, out)) else { return false };
+    content((encoder, arena), n, below, numbers, levels, out)
 }
 
 /// The number of the stack whose top is `at`.
 fn stack(
-    (sight, arena): (KeyEncoder<'_>, &Arena),
+    (encoder, arena): (KeyEncoder<'_>, &Arena),
     at: FrameId,
     numbers: &impl StackInterner,
     levels: &mut StackIds,
@@ -110,7 +110,7 @@ fn stack(
     }
     levels.nodes.truncate(kept);
     for &node in unknown.iter().rev() {
-        if !content((sight, arena), &arena.nodes[node as usize], below, numbers, levels, scratch) {
+        if !content((encoder, arena), &arena.nodes[node as usize], below, numbers, levels, scratch) {
             return None;
         }
         below = numbers.number(scratch);
@@ -177,7 +177,7 @@ fn text(arena: &Arena, last: u32, out: &mut Vec<u8>) -> bool {
 
 /// Writes a node's own content on the stack `below`; overwrites `out`.
 fn content(
-    (sight, arena): (KeyEncoder<'_>, &Arena),
+    (encoder, arena): (KeyEncoder<'_>, &Arena),
     n: &Frame,
     below: u64,
     numbers: &impl StackInterner,
@@ -188,7 +188,7 @@ fn content(
     if n.trace != u32::MAX || (n.kind == FrameKind::Array && (n.seen != u32::MAX || n.key != u32::MAX)) {
         return false;
     }
-    let program = sight.program;
+    let program = encoder.program;
     out.clear();
     let kind = n.kind as u32 | (n.phase as u32) << 8 | u32::from(n.gap) << 16;
     words(out, [kind, below as u32, (below >> 32) as u32, u32::from(n.blank), n.len]);
@@ -230,19 +230,19 @@ fn content(
             let mut unknown = true;
             for i in items {
                 words(out, [i.tag, i.child]);
-                unknown &= sight.shapeless_item(arena, n, i, out).unwrap_or_else(|| {
+                unknown &= encoder.shapeless_item(arena, n, i, out).unwrap_or_else(|| {
                     word(out, i.shape);
-                    sight.item(arena, n, i, out)
+                    encoder.item(arena, n, i, out)
                 });
             }
-            let hidden = sight.hides_seen(arena, n, &mut levels.told);
+            let hidden = encoder.hides_seen(arena, n, &mut levels.told);
             let seen = if hidden { Some(0) } else { keys(arena, n.seen, numbers, levels) };
             let Some(seen) = seen else { return false };
             wide(out, seen);
             if n.phase == Phase::Key {
                 // What was read of the key.
                 word(out, n.text);
-                if hidden && unknown && sight.hides_text(arena, n) {
+                if hidden && unknown && encoder.hides_text(arena, n) {
                     return true;
                 }
                 words(out, sub_words(n.sub));
@@ -257,7 +257,7 @@ fn content(
 fn state_alike(program: &Program, s: &ScalarItem, count: u32) -> StateId {
     let l = &program.lexemes[s.lexeme as usize];
     // Where a bound is within a token's reach, lengths that differ tell states apart.
-    if l.count_key(count) != (INF, 0) {
+    if l.room_and_need(count) != (INF, 0) {
         return s.state;
     }
     // A number may end before the next byte, which its mask state need not tell.

@@ -3,7 +3,7 @@
 //! Most objects of most schemas allow any key. Then a token can see little of one: whether it may end, that another key
 //! may follow, the rule of unnamed keys, and of its names only those that some token spells to the closing quote. Where
 //! these are few they are written by their texts and rules, and rules by their signatures (see `rule_signature`). So
-//! the key of a cached mask does not depend on the shape, and the masks of one object serve all others like it. Of an
+//! the cache key of a mask does not depend on the shape, and the masks of one object serve all others like it. Of an
 //! object that allows names only, where no token begins one of them behind a comma, a token sees from inside or behind
 //! a member whether the object may end and whether it may go on.
 //!
@@ -95,11 +95,11 @@ impl KeyEncoder<'_> {
                 }
                 class_told(out, names.len());
                 for &i in names {
-                    self.tell(p, i as usize, p.rest(item.name, i), has(allowed, i as usize), out);
+                    self.tell(p, i as usize, p.rest(item.name_node, i), has(allowed, i as usize), out);
                 }
                 Some(true)
             };
-            return if item.name == u32::MAX { look(&[]) } else { self.inside(item, look) };
+            return if item.name_node == u32::MAX { look(&[]) } else { self.inside(item, look) };
         }
         class_told(out, names);
         for i in ones(view) {

@@ -2,7 +2,7 @@
 //!
 //! In a key that can become nothing but a few names, of which no token spells the rest to the closing quote, a token
 //! spells a part of such a rest or is refused. So the mask depends on what is left of the names alone: not on the
-//! stack, the shape or the keys that the object has, nor on what follows the key. The rests are the key of the cached
+//! stack, the shape or the keys that the object has, nor on what follows the key. The rests are the cache key of the
 //! mask, and its composition is remembered for all indexes of a vocabulary, since schemas have many names in common.
 
 use smallvec::SmallVec;
@@ -35,12 +35,12 @@ impl KeyEncoder<'_> {
         }
         let mut rests: SmallVec<[&[u8]; SPELLED]> = SmallVec::new();
         for item in &arena.objects[n.start as usize..(n.start + n.len) as usize] {
-            if item.others || item.name == u32::MAX {
+            if item.others || item.name_node == u32::MAX {
                 return false;
             }
             let p = &self.program.objects[item.shape as usize];
             let allowed = &arena.bits[item.allowed as usize..][..p.words];
-            let below = p.names.subtree_tokens(item.name);
+            let below = p.names.subtree_tokens(item.name_node);
             if below.len() > BELOW {
                 return false;
             }
@@ -48,7 +48,7 @@ impl KeyEncoder<'_> {
                 if allowed[i as usize / 64] >> (i % 64) & 1 == 0 {
                     continue;
                 }
-                let rest = p.rest(item.name, i);
+                let rest = p.rest(item.name_node, i);
                 if rests.len() == SPELLED || self.ends_key(rest) {
                     return false;
                 }
@@ -69,14 +69,14 @@ impl KeyEncoder<'_> {
 
 impl PatchCache {
     /// The mask of a place that [`KeyEncoder::names_only`] described, if it is remembered.
-    pub(crate) fn name_mask(&self, key: &[u8]) -> Option<Arc<MaskComposition>> {
-        self.names.get(key)
+    pub(crate) fn partial_name_mask(&self, key: &[u8]) -> Option<Arc<MaskComposition>> {
+        self.partial_names.get(key)
     }
 
     /// Remembers the mask of such a place.
-    pub(crate) fn keep_name_mask(&self, key: &[u8], composition: MaskComposition) {
+    pub(crate) fn keep_partial_name_mask(&self, key: &[u8], composition: MaskComposition) {
         let bytes = key.len() + composition.memory_bytes() + OVERHEAD;
-        self.names.keep(key.into(), Arc::new(composition), bytes);
+        self.partial_names.keep(key.into(), Arc::new(composition), bytes);
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Every member that an object gets makes another configuration, and yet hardly any token can tell. A token tells a
 //! seen name from an unseen one only by spelling it: to its end where any other key may stand in its place, or as far
-//! as the name begins where none may. So the key of a cached mask (see `mask_key`) holds only the names *in view*:
+//! as the name begins where none may. So a cache key (see `mask_key`) holds only the names *in view*:
 //!
 //! * From inside a member or behind it: the names that some token spells or begins behind a comma. They are read off
 //!   the vocabulary's suffixes; most vocabularies have none.
@@ -168,7 +168,7 @@ impl KeyEncoder<'_> {
             if in_key {
                 out.push(bits(item.allowed).iter().any(|w| *w != 0) as u8);
             }
-            return in_key && item.name == u32::MAX && is_open(p) && self.is_between_chars(n);
+            return in_key && item.name_node == u32::MAX && is_open(p) && self.is_between_chars(n);
         }
         if self.is_ordered(n, p) && (!in_key || self.is_between_chars(n)) {
             return self.ordered_item(arena, n, item, out);
@@ -186,7 +186,7 @@ impl KeyEncoder<'_> {
         let open = is_open(p);
         let shape = self.of_shape(item.shape, n.phase, open);
         let (mut named, mut told, mut rests, mut more) = (false, open, KeyRests::new(), VisibleBits::new());
-        if in_key && item.name != u32::MAX {
+        if in_key && item.name_node != u32::MAX {
             more.extend_from_slice(shape);
             let mut look = |ids: &[u32]| {
                 told = ids.len() <= if n.len <= ITEMS { SPELLED } else { 0 };
@@ -197,11 +197,11 @@ impl KeyEncoder<'_> {
                     if told {
                         let left = |of: &[u64]| !has(seen) && has(of);
                         let flags = [has(bits(item.allowed)), left(need), left(&p.possible), has(shape)];
-                        tell(p, item.name, i, flags, &mut rests);
+                        tell(p, item.name_node, i, flags, &mut rests);
                     }
                 }
             };
-            if open { self.inside(item, look) } else { look(p.names.subtree_tokens(item.name)) }
+            if open { self.inside(item, look) } else { look(p.names.subtree_tokens(item.name_node)) }
         }
         let view = if more.is_empty() { shape } else { &more };
         let out_of_view = |of: &[u64]| of.iter().zip(seen).zip(view).any(|((o, s), v)| o & !s & !v != 0);
@@ -364,13 +364,13 @@ impl KeyEncoder<'_> {
     /// Shows `look` the names that a token goes on with to their end, from what was read of a key by an open item. They
     /// are lent, not cloned: threads that share an index would count references on one line of memory.
     pub(crate) fn inside<T>(&self, item: &ObjectItem, look: impl FnOnce(&[u32]) -> T) -> T {
-        let place = (item.shape, item.name);
+        let place = (item.shape, item.name_node);
         if let Some(known) = self.views.inside.read().unwrap_or_else(|p| p.into_inner()).get(&place) {
             return look(known);
         }
         let p = &self.program.objects[item.shape as usize];
-        let told = |i: &u32| self.ends_key(p.rest(item.name, *i));
-        let found: Box<[u32]> = p.names.subtree_tokens(item.name).iter().copied().filter(told).collect();
+        let told = |i: &u32| self.ends_key(p.rest(item.name_node, *i));
+        let found: Box<[u32]> = p.names.subtree_tokens(item.name_node).iter().copied().filter(told).collect();
         look(self.views.inside.write().unwrap_or_else(|p| p.into_inner()).entry(place).or_insert(found))
     }
 }

@@ -1,6 +1,6 @@
 //! Tokens that run past the end of a document inside the output of a grammar.
 //!
-//! The key of a cached mask (see `cache_key`) leaves out what no token can tell, and the tables behind it are read off
+//! The cache key of a mask (see `cache_key`) leaves out what no token can tell, and the tables behind it are read off
 //! suffixes that a document may contain. A token that runs past a document's end need not spell such a suffix: behind
 //! the end anything may follow. What it spells of the document is the part in front.
 

@@ -28,7 +28,8 @@ pub fn takes_all<'a>(
     }
     texts.into_iter().position(|(masked, state, count)| {
         let l = &*masked.lexeme;
-        let is_open = l.kind() != LexemeKind::Raw && l.count_key(count) == (INF, 0) && l.free(l.state(state)).is_open();
+        let is_open =
+            l.kind() != LexemeKind::Raw && l.room_and_need(count) == (INF, 0) && l.free(l.state(state)).is_open();
         is_open && l.is_text() && !is_inside_char(l, state)
     })
 }
@@ -44,7 +45,7 @@ impl VocabTables {
     ) -> Arc<LexemeMask> {
         let l = &*lexeme.lexeme;
         let key_state = l.mask_state(state);
-        if l.count_key(count) != (INF, 0) || lexeme.masks.roots.get(key_state).is_some() {
+        if l.room_and_need(count) != (INF, 0) || lexeme.masks.roots.get(key_state).is_some() {
             return self.submask(vocabulary, lexeme, state, count, TrieKind::Tokens, 0);
         }
         let key = LexemeMaskKey { state: key_state, room: INF, need: 0, span: INF, walked: TrieKind::Quoted, node: 0 };

@@ -86,7 +86,7 @@ impl AllEscapes {
 /// A backslash where the tries of names and vocabulary agree.
 pub(crate) struct EscapedAt {
     /// The place among the names in front of it.
-    pub name: u32,
+    pub name_node: u32,
     /// The backslash in the vocabulary's trie.
     pub child: u32,
     /// What the names go on with there; `None` if that is more than ASCII.

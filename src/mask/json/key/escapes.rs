@@ -9,18 +9,18 @@
 use crate::mask::json::key::escape_table::{Ascii, EscapedAt, Escapes, ascii};
 use std::sync::Arc;
 
-use crate::mask::json::key::{ItemBits, NamedKeys};
+use crate::mask::json::key::{ItemBits, NamePlace};
 use crate::mask::json::mask_builder::{JsonMaskBuilder, WalkOver};
 use crate::pushdown::json::frame::FrameId;
 use crate::vocab::Trie;
 
 impl JsonMaskBuilder<'_> {
-    /// What is behind the backslash `child`, in front of which the tries agree in `name` of `names`. `None` if no name
-    /// can go on there.
-    pub(crate) fn escaped_at(&self, over: WalkOver<'_>, child: u32, names: &Trie, name: u32) -> Option<EscapedAt> {
+    /// What is behind the backslash `child`, in front of which the tries agree in `name_node` of `names`. `None` if no
+    /// name can go on there.
+    pub(crate) fn escaped_at(&self, over: WalkOver<'_>, child: u32, names: &Trie, name_node: u32) -> Option<EscapedAt> {
         let escapes = self.frames.program.name_escapes;
         let mut next = Some(0);
-        for at in names.children(name) {
+        for at in names.children(name_node) {
             let byte = names.byte[at as usize];
             next = next.filter(|_| byte.is_ascii()).map(|all| all | ascii(byte.into(), byte.into()));
         }
@@ -31,7 +31,7 @@ impl JsonMaskBuilder<'_> {
         };
         let inside = table.inside.iter().map(|e| e.1);
         let any = inside.chain(table.complete.iter().map(|c| 1 << c.1)).fold(0, |all, some| all | some);
-        next.is_none_or(|next| next & any != 0).then_some(EscapedAt { name, child, next, escapes: table })
+        next.is_none_or(|next| next & any != 0).then_some(EscapedAt { name_node, child, next, escapes: table })
     }
 
     /// Allows the tokens behind a backslash that go on with one of the names below `named` that may come. False, and
@@ -41,24 +41,24 @@ impl JsonMaskBuilder<'_> {
         over: WalkOver<'_>,
         at: &EscapedAt,
         top: FrameId,
-        named: &NamedKeys,
+        named: &NamePlace,
         allowed: &ItemBits,
     ) -> bool {
         let program = self.frames.program;
         let Some(next) = at.next.filter(|_| !program.has_unique) else { return false };
         let names = &program.objects[named.shape as usize].names;
         let live = |&i: &u32| allowed[i as usize / 64] >> (i % 64) & 1 == 1;
-        let comes = |name: u32| names.subtree_tokens(name).iter().any(live);
+        let comes = |name_node: u32| names.subtree_tokens(name_node).iter().any(live);
         // Mostly an escape may become any of the characters, and then it does not matter which of them may come.
         let told = |some: Ascii| some & next != 0 && some & next != next;
         let tell =
             at.escapes.inside.iter().any(|e| told(e.1)) || at.escapes.complete.iter().any(|c| next >> c.1 & 1 == 1);
         let next = if tell {
-            let live = names.children(at.name).filter(|&child| comes(child));
+            let live = names.children(at.name_node).filter(|&child| comes(child));
             live.fold(0, |all, child| all | 1 << names.byte[child as usize])
         } else {
-            let ended = names.tokens(at.name).len();
-            let longer = names.subtree_tokens(at.name)[ended..].iter().any(live);
+            let ended = names.tokens(at.name_node).len();
+            let longer = names.subtree_tokens(at.name_node)[ended..].iter().any(live);
             if longer { next } else { 0 }
         };
         for &(item, some) in &at.escapes.inside {
@@ -68,9 +68,9 @@ impl JsonMaskBuilder<'_> {
         }
         for (node, char, spelled) in &at.escapes.complete {
             if next >> char & 1 == 1 {
-                let mut path = self.path_to(named, at.name);
+                let mut path = self.path_to(named, at.name_node);
                 path.extend_from_slice(spelled);
-                self.close_name(over, *node, top, &path);
+                self.allow_behind(over, *node, top, &path);
             }
         }
         true

@@ -6,7 +6,7 @@
 //! that agree in these are walked as one. Names are compared with those of the shapes just before, which costs less
 //! than a walk where they agree, and next to nothing where they do not.
 
-use crate::mask::json::key::{NamedKeyList, NamedKeys};
+use crate::mask::json::key::{NamePlace, NamePlaces};
 use crate::mask::json::mask_builder::JsonMaskBuilder;
 use crate::pushdown::json::frame::ObjectItem;
 
@@ -16,14 +16,14 @@ const COMPARED: usize = 4;
 impl JsonMaskBuilder<'_> {
     /// Adds the place of an item among the names of its shape, unless one of the last ones is the same among the same
     /// names.
-    pub(crate) fn add_named(&self, names: &mut NamedKeyList, item: &ObjectItem) {
-        let named = NamedKeys { byte: 0, shape: item.shape, name: item.name, allowed: item.allowed };
-        let shape = |n: &NamedKeys| &self.frames.program.objects[n.shape as usize];
-        let allowed = |n: &NamedKeys| &self.frames.arena.bits[n.allowed as usize..][..shape(n).words];
+    pub(crate) fn add_named(&self, names: &mut NamePlaces, item: &ObjectItem) {
+        let named = NamePlace { byte: 0, shape: item.shape, name_node: item.name_node, allowed: item.allowed };
+        let shape = |n: &NamePlace| &self.frames.program.objects[n.shape as usize];
+        let allowed = |n: &NamePlace| &self.frames.arena.bits[n.allowed as usize..][..shape(n).words];
         let new = shape(&named);
-        let same = |known: &NamedKeys| {
+        let same = |known: &NamePlace| {
             let other = shape(known);
-            known.name == named.name
+            known.name_node == named.name_node
                 && (known.shape == named.shape || (other.words == new.words && other.names == new.names))
                 && allowed(known) == allowed(&named)
         };

@@ -183,9 +183,9 @@ impl JsonMaskBuilder<'_> {
         true
     }
 
-    /// Allows the tokens that close a key right here, which ends at `path` below `top`: `child` is where the quote
-    /// leads.
-    pub(crate) fn close_name(&mut self, over: WalkOver<'_>, child: u32, top: FrameId, path: &[u8]) {
+    /// Allows the tokens at and below `child` that go on behind `path`: bytes from `top` on, of which the last is the
+    /// quote that closes the key or the end of an escape.
+    pub(crate) fn allow_behind(&mut self, over: WalkOver<'_>, child: u32, top: FrameId, path: &[u8]) {
         let mark = self.frames.arena.mark();
         let next = self.step_all(top, path);
         if next != NONE {
@@ -210,12 +210,12 @@ impl JsonMaskBuilder<'_> {
     /// Steps the children that can go on with a named key; the others of an open object are handled by rows.
     fn children_of_key(&mut self, over: WalkOver<'_>, node: u32, top: FrameId) {
         let n = self.frames.arena.nodes[top as usize];
-        let mut names: NamedKeyList = NamedKeyList::new();
+        let mut names: NamePlaces = NamePlaces::new();
         let mut all = n.sub != EscapeState::Plain;
         for i in n.start..n.start + n.len {
             let item = self.frames.arena.objects[i as usize];
             all |= self.frames.may_be_other(&item);
-            if item.name != u32::MAX {
+            if item.name_node != u32::MAX {
                 self.add_named(&mut names, &item);
             }
         }
@@ -257,9 +257,9 @@ impl JsonMaskBuilder<'_> {
         let n = self.frames.arena.nodes[top as usize];
         let mut first = FirstBytes::default();
         for item in &self.frames.arena.objects[n.start as usize..(n.start + n.len) as usize] {
-            if item.name != u32::MAX {
+            if item.name_node != u32::MAX {
                 let names = &self.frames.program.objects[item.shape as usize].names;
-                names.children(item.name).for_each(|child| first.add(names.byte[child as usize]));
+                names.children(item.name_node).for_each(|child| first.add(names.byte[child as usize]));
             }
         }
         rests.iter().filter_map(|rest| rest.first()).for_each(|&byte| first.add(byte));
@@ -271,9 +271,9 @@ impl JsonMaskBuilder<'_> {
         let n = self.frames.arena.nodes[top as usize];
         for i in n.start..n.start + n.len {
             let item = self.frames.arena.objects[i as usize];
-            if item.name != u32::MAX {
+            if item.name_node != u32::MAX {
                 let names = &self.frames.program.objects[item.shape as usize].names;
-                if names.find(item.name, rest).is_some_and(|m| !names.tokens(m).is_empty()) {
+                if names.find(item.name_node, rest).is_some_and(|m| !names.tokens(m).is_empty()) {
                     return true;
                 }
             }
@@ -285,12 +285,12 @@ impl JsonMaskBuilder<'_> {
     fn specials(&mut self, over: WalkOver<'_>, node: u32, top: FrameId, rests: &[Vec<u8>]) {
         let n = self.frames.arena.nodes[top as usize];
         let program = self.frames.program;
-        let mut names: NamedKeyList = NamedKeyList::new();
+        let mut names: NamePlaces = NamePlaces::new();
         for i in n.start..n.start + n.len {
             let item = self.frames.arena.objects[i as usize];
             let trie = &program.objects[item.shape as usize].names;
             // The empty name ends at the root.
-            if item.name != u32::MAX && (trie.len() > 1 || !trie.tokens(0).is_empty()) {
+            if item.name_node != u32::MAX && (trie.len() > 1 || !trie.tokens(0).is_empty()) {
                 self.add_named(&mut names, &item);
             }
         }
@@ -307,7 +307,7 @@ impl JsonMaskBuilder<'_> {
         over: WalkOver<'_>,
         node: u32,
         top: FrameId,
-        names: &[NamedKeys],
+        names: &[NamePlace],
         rests: &[&[u8]],
         path: &mut Vec<u8>,
     ) {
@@ -316,7 +316,7 @@ impl JsonMaskBuilder<'_> {
             return;
         }
         let program = self.frames.program;
-        let complete = names.iter().any(|n| !program.objects[n.shape as usize].names.tokens(n.name).is_empty())
+        let complete = names.iter().any(|n| !program.objects[n.shape as usize].names.tokens(n.name_node).is_empty())
             || rests.iter().any(|r| r.is_empty());
         if complete && let Some(child) = self.child(over, node, b'"') {
             let tables = self.tables;
@@ -327,13 +327,14 @@ impl JsonMaskBuilder<'_> {
                 self.forbid(below, false);
             }
             path.push(b'"');
-            self.close_name(over, child, top, path);
+            self.allow_behind(over, child, top, path);
             path.pop();
         }
         let mut below = next_names(program, names);
         // A rest is like a name of no shape.
         let first = |r: &&[u8]| r.first().copied().filter(|&b| spells_itself(b));
-        let seen = rests.iter().filter_map(first).map(|byte| NamedKeys { byte, shape: 0, name: 0, allowed: u32::MAX });
+        let seen =
+            rests.iter().filter_map(first).map(|byte| NamePlace { byte, shape: 0, name_node: 0, allowed: u32::MAX });
         let before = below.len();
         below.extend(seen);
         if below.len() > before {
@@ -342,7 +343,7 @@ impl JsonMaskBuilder<'_> {
         for group in below.chunk_by(|a, b| a.byte == b.byte) {
             let byte = group[0].byte;
             let Some(child) = self.child(over, node, byte) else { continue };
-            let names: NamedKeyList = group.iter().filter(|n| n.allowed != u32::MAX).copied().collect();
+            let names: NamePlaces = group.iter().filter(|n| n.allowed != u32::MAX).copied().collect();
             let rests: smallvec::SmallVec<[&[u8]; 4]> =
                 rests.iter().filter(|r| r.first() == Some(&byte)).map(|r| &r[1..]).collect();
             path.push(byte);
@@ -375,11 +376,11 @@ struct ClassOfItem {
 
 /// A place among the names of a shape: what an item has read of a key.
 #[derive(Clone, Copy)]
-pub(crate) struct NamedKeys {
+pub(crate) struct NamePlace {
     /// The byte that led there.
     pub(crate) byte: u8,
     pub(crate) shape: u32,
-    pub(crate) name: u32,
+    pub(crate) name_node: u32,
     /// The names that the item may take, as in [`ObjectItem`](crate::pushdown::json::frame::ObjectItem).
     pub(crate) allowed: u32,
 }
@@ -400,17 +401,17 @@ impl FirstBytes {
 }
 
 pub(crate) type ItemBits = smallvec::SmallVec<[u64; 4]>;
-pub(crate) type NamedKeyList = smallvec::SmallVec<[NamedKeys; 8]>;
+pub(crate) type NamePlaces = smallvec::SmallVec<[NamePlace; 8]>;
 
 /// The places one byte further, unescaped, by ascending byte.
-fn next_names(program: &Program, names: &[NamedKeys]) -> NamedKeyList {
-    let mut out = NamedKeyList::new();
+fn next_names(program: &Program, names: &[NamePlace]) -> NamePlaces {
+    let mut out = NamePlaces::new();
     for n in names {
         let trie = &program.objects[n.shape as usize].names;
-        for c in trie.children(n.name) {
+        for c in trie.children(n.name_node) {
             let byte = trie.byte[c as usize];
             if spells_itself(byte) {
-                out.push(NamedKeys { byte, name: c, ..*n });
+                out.push(NamePlace { byte, name_node: c, ..*n });
             }
         }
     }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use crate::json::string_escape::spells_itself;
 use crate::mask::json::key::escape_table::KeyPath;
-use crate::mask::json::key::{ItemBits, NamedKeys};
+use crate::mask::json::key::{ItemBits, NamePlace};
 use crate::mask::json::mask_builder::{JsonMaskBuilder, WalkOver};
 use crate::pushdown::json::frame::FrameId;
 use crate::vocab::Trie;
@@ -27,7 +27,7 @@ impl JsonMaskBuilder<'_> {
         over: WalkOver<'_>,
         node: u32,
         top: FrameId,
-        named: &NamedKeys,
+        named: &NamePlace,
         closed: Option<&mut Vec<u32>>,
     ) {
         let program = self.frames.program;
@@ -40,21 +40,21 @@ impl JsonMaskBuilder<'_> {
         let few = self.frames.arena.nodes[top as usize].len <= MOST_ITEMS;
         let spelled = match (over, self.mask_cache) {
             (WalkOver::Whole(walked), Some(mask_cache)) if few => {
-                let place = (named.shape, named.name, walked, node);
-                mask_cache.spelled(place, || self.spelled(over, node, names, named.name, |_| true))
+                let place = (named.shape, named.name_node, walked, node);
+                mask_cache.spelled(place, || self.spelled(over, node, names, named.name_node, |_| true))
             }
             _ => {
-                let comes = |name| names.subtree_tokens(name).iter().any(live);
-                Arc::new(self.spelled(over, node, names, named.name, comes))
+                let comes = |name_node| names.subtree_tokens(name_node).iter().any(live);
+                Arc::new(self.spelled(over, node, names, named.name_node, comes))
             }
         };
         if let Some(composition) = &mut self.composition {
             composition.expect(spelled.inside.len());
         }
         let mut last = (u32::MAX, false);
-        for &(name, item) in &spelled.inside {
-            if last.0 != name {
-                last = (name, names.subtree_tokens(name).iter().any(live));
+        for &(name_node, item) in &spelled.inside {
+            if last.0 != name_node {
+                last = (name_node, names.subtree_tokens(name_node).iter().any(live));
             }
             if last.1 {
                 self.emit_one(over, item);
@@ -67,43 +67,50 @@ impl JsonMaskBuilder<'_> {
             new
         };
         let mut closed = closed;
-        for &(name, child) in &spelled.ends {
-            if names.tokens(name).iter().any(live) && once(&mut closed, child) {
-                let mut path = self.path_to(named, name);
+        for &(name_node, child) in &spelled.ends {
+            if names.tokens(name_node).iter().any(live) && once(&mut closed, child) {
+                let mut path = self.path_to(named, name_node);
                 path.push(b'"');
-                self.close_name(over, child, top, &path);
+                self.allow_behind(over, child, top, &path);
             }
         }
         for at in &spelled.escapes {
-            if at.name != named.name && !names.subtree_tokens(at.name).iter().any(live) {
+            if at.name_node != named.name_node && !names.subtree_tokens(at.name_node).iter().any(live) {
                 continue;
             }
             if !self.escaped_below(over, at, top, named, &allowed) && once(&mut closed, at.child) {
-                let mut path = self.path_to(named, at.name);
+                let mut path = self.path_to(named, at.name_node);
                 path.push(b'\\');
-                self.close_name(over, at.child, top, &path);
+                self.allow_behind(over, at.child, top, &path);
             }
         }
     }
 
-    /// The bytes from a place among the names of a shape to `name` below it.
-    pub(crate) fn path_to(&self, named: &NamedKeys, name: u32) -> KeyPath {
+    /// The bytes from a place among the names of a shape to `name_node` below it.
+    pub(crate) fn path_to(&self, named: &NamePlace, name_node: u32) -> KeyPath {
         let shape = &self.frames.program.objects[named.shape as usize];
-        let [from, to] = [named.name, name].map(|n| shape.names.depth[n as usize] as usize);
-        let some = shape.names.subtree_tokens(name).first();
+        let [from, to] = [named.name_node, name_node].map(|n| shape.names.depth[n as usize] as usize);
+        let some = shape.names.subtree_tokens(name_node).first();
         some.and_then(|&i| shape.name(i).as_bytes().get(from..to)).unwrap_or_default().into()
     }
 
-    /// Where the names of `names` below `name` and the tokens below `node` agree, as far as `comes` says of a place
-    /// that some name below it may come.
-    fn spelled(&self, over: WalkOver<'_>, node: u32, names: &Trie, name: u32, comes: impl Fn(u32) -> bool) -> Spelled {
+    /// Where the names of `names` below `name_node` and the tokens below `node` agree, as far as `comes` says of a
+    /// place that some name below it may come.
+    fn spelled(
+        &self,
+        over: WalkOver<'_>,
+        node: u32,
+        names: &Trie,
+        name_node: u32,
+        comes: impl Fn(u32) -> bool,
+    ) -> Spelled {
         let mut found = Spelled::default();
         let trie = self.trie(over);
-        let base = names.depth[name as usize];
+        let base = names.depth[name_node as usize];
         // The vocabulary's nodes from the place where the names begin.
         let mut nodes: SmallVec<[u32; 32]> = smallvec::smallvec![node];
-        let mut at = name;
-        while at < names.end[name as usize] {
+        let mut at = name_node;
+        while at < names.end[name_node as usize] {
             let depth = (names.depth[at as usize] - base) as usize;
             if depth > 0 {
                 nodes.truncate(depth);

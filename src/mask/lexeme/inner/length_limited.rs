@@ -40,7 +40,7 @@ impl VocabTables {
         count: u32,
     ) -> Option<LexemeMask> {
         let l = &*lexeme.lexeme;
-        let (room, 0) = l.count_key(count) else { return None };
+        let (room, 0) = l.room_and_need(count) else { return None };
         if room == INF || !l.is_text() || !l.state(state).is_plain() || is_inside_char(l, state) {
             return None;
         }

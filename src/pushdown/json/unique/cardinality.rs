@@ -248,10 +248,10 @@ impl JsonMachine<'_> {
                 most = most.max(p.class_variety(c, keys, at, at.count + missing, &mut of));
             }
         }
-        if item.name != u32::MAX {
+        if item.name_node != u32::MAX {
             let allowed = &self.arena.bits[item.allowed as usize..item.allowed as usize + p.words];
             let escaped = self.escaped_in_name(node);
-            for &i in p.names.subtree_tokens(item.name) {
+            for &i in p.names.subtree_tokens(item.name_node) {
                 let (word, bit) = (i as usize / 64, 1u64 << (i % 64));
                 let (true, Some(rule)) = (allowed[word] & bit != 0, p.rules[i as usize]) else { continue };
                 if !escaped(p.name(i)) {

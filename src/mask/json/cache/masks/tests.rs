@@ -10,7 +10,7 @@ fn made_of(tokens: &[u32]) -> MaskComposition {
 }
 
 fn probe(key: &[u8]) -> CacheProbe {
-    CacheProbe { key: key.to_vec(), whole: true, common: false }
+    CacheProbe { key: key.to_vec(), whole: true, partial_name: false }
 }
 
 fn has(memo: &MaskCache, key: &[u8]) -> bool {

@@ -77,7 +77,7 @@ fn ways(
     let l = &*lexeme.lexeme;
     let far = tables.far_mask(vocabulary, lexeme, l.mask_state(state));
     let TokenSet::Dense(row) = &far.inner else { return Default::default() };
-    let (room, _) = l.count_key(count);
+    let (room, _) = l.room_and_need(count);
     let fits = |t: u32| fits(l, state, count, vocabulary.token_bytes(t).unwrap());
     let needs = tables.find_pending_lengths(vocabulary, lexeme, state);
     [

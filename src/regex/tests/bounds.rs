@@ -5,11 +5,11 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::*;
 use crate::ErrorKind;
 use crate::regex::ast::{Ast, AstId, AstNode};
 use crate::regex::char_set::Union;
 use crate::regex::lower::continuation::PARTS_PER_STEP;
+use crate::regex::*;
 use crate::util::cancel::{limited, spent, watched};
 
 fn around(open: &str, inner: &str, close: &str, n: usize) -> String {

@@ -1,23 +1,23 @@
-//! Names of masks: who has a row under a name need not be given it again.
+//! Identities of masks: who has the row of an identity need not be given it again.
 //!
 //! A mask is made of ingredients that other masks have too (see `composition`), so the list of them says which row it
-//! is: equal names mean equal rows, of whatever indexes of a vocabulary. The reverse does not hold; rows with different
-//! names may be equal.
+//! is: equal identities mean equal rows, of whatever indexes of a vocabulary. The reverse does not hold; rows with
+//! different identities may be equal.
 //!
-//! Ingredients are named by their addresses. A name holds on to what it names, so an address stands for one ingredient
-//! as long as the name exists.
+//! Ingredients are told by their addresses. An identity holds on to its ingredients, so an address stands for one of
+//! them as long as the identity exists.
 
 use smallvec::SmallVec;
 use std::any::Any;
 use std::sync::{Arc, Weak};
 
 /// What a mask consists of, as numbers.
-pub type NameWords = SmallVec<[u64; 12]>;
+pub type IdentityWords = SmallVec<[u64; 12]>;
 
-/// The name of a mask.
+/// The identity of a mask.
 #[derive(Clone, Default)]
-pub struct MaskName {
-    words: NameWords,
+pub struct MaskIdentity {
+    words: IdentityWords,
     held: SmallVec<[Held; 4]>,
 }
 
@@ -29,13 +29,13 @@ enum Held {
     Owner { _owner: Weak<dyn Any + Send + Sync> },
 }
 
-impl MaskName {
+impl MaskIdentity {
     /// What is compared.
-    pub fn words(&self) -> &NameWords {
+    pub fn words(&self) -> &IdentityWords {
         &self.words
     }
 
-    /// Adds a number. Who reads a name from the front must know by the numbers before what each of them means.
+    /// Adds a number. Who reads an identity from the front must know by the numbers before what each of them means.
     pub fn number(&mut self, number: u64) {
         self.words.push(number);
     }
@@ -72,13 +72,13 @@ mod tests {
     #[test]
     fn an_address_is_not_given_again() {
         let owner = Arc::new(7u64);
-        let mut name = MaskName::default();
-        name.owner(&owner);
+        let mut identity = MaskIdentity::default();
+        identity.owner(&owner);
         let address = Arc::as_ptr(&owner) as u64;
         drop(owner);
         for n in 0..64 {
             assert_ne!(Arc::as_ptr(&Arc::new(n)) as u64, address);
         }
-        assert_eq!(name.words()[0], address);
+        assert_eq!(identity.words()[0], address);
     }
 }

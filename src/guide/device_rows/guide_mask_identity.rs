@@ -1,14 +1,14 @@
-//! The name of the mask where a guide is.
+//! The identity of the mask where a guide is.
 
 use crate::guide::Guide;
 use crate::guide::mask::{CATCH_UP, mask_builder};
 use crate::guide::position::Position;
 use crate::index::{IndexEngine, IndexHandle};
 use crate::mask::json::cache::composition::Ingredient;
-use crate::mask::mask_name::MaskName;
+use crate::mask::mask_identity::MaskIdentity;
 use crate::pushdown::json::machine::JsonMachine;
 
-/// More stop tokens than this are not written into names.
+/// More stop tokens than this are not written into identities.
 const MOST_STOPS: usize = 8;
 
 /// Where a mask comes from. It decides what the numbers behind it mean.
@@ -23,9 +23,9 @@ enum Origin {
 }
 
 impl Guide {
-    /// The name of the mask that [`fill_mask`](Self::fill_mask) would write: guides with equal names write equal rows,
-    /// so whoever has the row of a name need not be given it. `None` where the mask has no name: after the end, where
-    /// it is not known yet, under a budget and before `min_tokens`.
+    /// The identity of the mask that [`fill_mask`](Self::fill_mask) would write: guides with equal identities write
+    /// equal rows, so whoever has the row of an identity need not be given it. `None` where the mask has no identity:
+    /// after the end, where it is not known yet, under a budget and before `min_tokens`.
     ///
     /// # Cost
     /// That of a look at what is known, without copying a row.
@@ -40,53 +40,53 @@ impl Guide {
     /// # let index = Index::from_regex("[a-z]+", &vocabulary, &RegexOptions::default(), &Limits::default())?;
     /// let (mut one, mut other) = (index.guide(&GuideOptions::default())?, index.guide(&GuideOptions::default())?);
     /// one.fill_mask(&mut vec![0; vocabulary.words()]);
-    /// let (first, second) = (one.mask_name().unwrap(), other.mask_name().unwrap());
+    /// let (first, second) = (one.mask_identity().unwrap(), other.mask_identity().unwrap());
     /// assert_eq!(first.words(), second.words());
     /// other.advance(u32::from(b'a'))?; // now it may end
     /// other.fill_mask(&mut vec![0; vocabulary.words()]);
-    /// assert_ne!(first.words(), other.mask_name().unwrap().words());
+    /// assert_ne!(first.words(), other.mask_identity().unwrap().words());
     /// # Ok::<(), interlock::Error>(())
     /// ```
-    pub fn mask_name(&mut self) -> Option<MaskName> {
+    pub fn mask_identity(&mut self) -> Option<MaskIdentity> {
         if self.terminated || matches!(self.position, Position::Lost(_)) {
             return None;
         }
-        let mut name = MaskName::default();
-        name.owner(self.root.vocabulary());
+        let mut identity = MaskIdentity::default();
+        identity.owner(self.root.vocabulary());
         let only = match self.due_token() {
             None if self.canonical_forced => self.known_canonical()?,
             due => due,
         };
         if let Some(token) = only {
-            name.number(Origin::OneToken as u64);
-            name.number(token.into());
-            return Some(name);
+            identity.number(Origin::OneToken as u64);
+            identity.number(token.into());
+            return Some(identity);
         }
         if self.is_full() || !self.is_unconcerned() || self.is_early() || self.stops.len() > MOST_STOPS {
             return None;
         }
         let accepting = self.is_accepting();
-        name.number(u64::from(accepting) | (self.stops.len() as u64) << 1);
-        self.stops.iter().for_each(|&stop| name.number(stop.into()));
-        (self.name_by_tables(&mut name) || self.name_by_engine(&mut name)).then_some(name)
+        identity.number(u64::from(accepting) | (self.stops.len() as u64) << 1);
+        self.stops.iter().for_each(|&stop| identity.number(stop.into()));
+        (self.identify_by_tables(&mut identity) || self.identify_by_engine(&mut identity)).then_some(identity)
     }
 
     /// As `fill_from_tables`. Adds nothing if it answers false.
-    fn name_by_tables(&mut self, name: &mut MaskName) -> bool {
+    fn identify_by_tables(&mut self, identity: &mut MaskIdentity) -> bool {
         let near = self.history.len() < self.flat.len() + CATCH_UP;
         let Some(state) = near.then(|| self.table_state()).flatten() else { return false };
         let Some(mask) = self.tables().map(|tables| tables.parts().mask_of[state as usize]) else { return false };
-        name.number(Origin::Tables as u64);
+        identity.number(Origin::Tables as u64);
         match &self.root.0 {
-            IndexHandle::Compiled(inner) => name.owner(inner),
-            IndexHandle::Mapped(mapped) => name.owner(mapped),
+            IndexHandle::Compiled(inner) => identity.owner(inner),
+            IndexHandle::Mapped(mapped) => identity.owner(mapped),
         }
-        name.number(mask.into());
+        identity.number(mask.into());
         true
     }
 
     /// As `fill_from_known`.
-    fn name_by_engine(&mut self, name: &mut MaskName) -> bool {
+    fn identify_by_engine(&mut self, identity: &mut MaskIdentity) -> bool {
         if let Position::Tables(_) = self.position {
             return false;
         }
@@ -94,22 +94,27 @@ impl Guide {
         match (&inner.engine, &mut self.position) {
             (IndexEngine::Pattern(l), Position::Pattern(state)) if inner.live.is_none() => {
                 let Some(mask) = inner.tables.known_mask(l, *state, 0) else { return false };
-                name.number(Origin::Pattern as u64);
+                identity.number(Origin::Pattern as u64);
                 let part = Ingredient::Inner(mask.clone());
-                name.part(part.name(), part);
+                identity.part(part.id(), part);
                 true
             }
             (IndexEngine::Document { program, lexemes }, Position::Document { arena, top }) => {
                 let is_spelled = inner.tables.spelling.is_some();
-                name.number(if is_spelled { Origin::SpelledDocument } else { Origin::Document } as u64);
+                identity.number(if is_spelled { Origin::SpelledDocument } else { Origin::Document } as u64);
                 let last = &mut self.last;
                 let mut builder =
                     mask_builder(inner, lexemes, JsonMachine { program, arena }, &mut last.known, &mut []);
-                builder.name_known(&inner.memo, *top, &mut last.probe, name)
+                builder.identify_known(&inner.memo, *top, &mut last.probe, identity)
             }
             (IndexEngine::Grammar(grammar), Position::Grammar { stack, at }) => {
-                name.number(Origin::Grammar as u64);
-                grammar.masker(&inner.tables, &inner.vocabulary).name_known(stack, *at, name, &mut self.last.documents)
+                identity.number(Origin::Grammar as u64);
+                grammar.masker(&inner.tables, &inner.vocabulary).identify_known(
+                    stack,
+                    *at,
+                    identity,
+                    &mut self.last.documents,
+                )
             }
             _ => false,
         }

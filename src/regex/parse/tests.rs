@@ -1,4 +1,5 @@
-//! Every error of the parsers says what to write instead: by a row of `HINTS`, or in its message.
+//! Every error of the parsers says what to write instead: by a row of `HINTS`, or in its message. So do those of what
+//! can be read, but not enforced.
 //!
 //! Each place that raises an error is met by a pattern here. What is compared is the message that was raised, however
 //! the source spells it; the sources are read only for the lines on which errors are raised.
@@ -8,8 +9,10 @@ use std::collections::BTreeSet;
 use std::panic::Location;
 use std::path::Path;
 
-use crate::error::{Error, known_beginnings};
+use crate::check_regex;
+use crate::error::{Error, ErrorKind, known_beginnings};
 use crate::limits::Limits;
+use crate::regex::RegexOptions;
 use crate::regex::parse::{ecma, python};
 
 /// Patterns of Python's dialect that cannot be read: one at least for each place of the parser that raises an error.
@@ -64,6 +67,11 @@ const PYTHON: &[&str] = &[
     r"[a-\d]",
     // reader.rs
     r"(?#\",
+    // What can be read, but not enforced.
+    r"(a)\1",
+    "(?P<n>a)(?P=n)",
+    "(a)(?(1)b|c)",
+    r"\N{DASH}",
 ];
 
 /// The same for ECMA-262's dialect.
@@ -92,7 +100,16 @@ const ECMA: &[&str] = &[
     r"\p{Nope}",
     "[a",
     "[b-a]",
+    // What can be read, but not enforced.
+    r"(a)\1",
+    r"\p{Script=Unknown}",
 ];
+
+/// Patterns of Python's dialect that can be read, and for which no exact expression is found.
+const INEXACT: &[&str] = &["xa++a", "(?>a|ab)c", "a(?<=b(?=c))"];
+
+/// Rows of `HINTS` that only terminals of grammars meet.
+const OF_TERMINALS: [&str; 1] = ["look-behind of so many texts"];
 
 /// How messages begin, or what is in them, that say themselves what to write.
 const SAYS_IT: [&str; 2] = ["(?", "; a group with a name is written "];
@@ -113,7 +130,7 @@ thread_local! {
     static RAISED: RefCell<Vec<Place>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Keeps the place where an error is raised. `PatternReader::error` calls it.
+/// Keeps the place where an error is raised. `PatternReader::error` and `unsupported` call it.
 pub(super) fn note_place(at: &Location<'_>) {
     let file = Path::new(at.file()).file_name().unwrap_or_default();
     RAISED.with_borrow_mut(|raised| raised.push((file.to_string_lossy().into_owned(), at.line())));
@@ -131,9 +148,10 @@ fn raised() -> Vec<(Error, Place)> {
         (pattern, ecma::parse(pattern, flags, &limits).err())
     });
     let each = of_python.chain(of_ecma).map(|(pattern, error)| {
-        let error = error.unwrap_or_else(|| panic!("{pattern:?} can be read: it belongs into no list of this file"));
+        let error = error.unwrap_or_else(|| panic!("{pattern:?} can be read: it belongs into neither list"));
         let place = RAISED.with_borrow_mut(std::mem::take).pop();
-        let place = place.unwrap_or_else(|| panic!("{pattern:?} is refused, but by no PatternReader::error: {error}"));
+        let place =
+            place.unwrap_or_else(|| panic!("{pattern:?} is refused, but by neither function of reader.rs: {error}"));
         (error.in_source(pattern), place)
     });
     each.collect()
@@ -147,8 +165,17 @@ fn every_message_says_what_to_write() {
         assert!(
             says_it || error.hint().is_some(),
             "src/regex/parse/{file}:{line} raises {message:?}, which has no hint: add a row that begins so to HINTS of \
-             src/error/pattern_hints.rs; or let the message say what to write, and add it to SAYS_IT of hint_tests.rs"
+             src/error/pattern_hints.rs; or let the message say what to write, and add it to SAYS_IT of \
+             src/regex/parse/tests.rs"
         );
+    }
+}
+
+#[test]
+fn what_cannot_be_enforced_says_what_to_write() {
+    for pattern in INEXACT {
+        let error = check_regex(pattern, &RegexOptions::default(), &Limits::default()).unwrap_err();
+        assert!(error.kind() == ErrorKind::Unsupported && error.hint().is_some(), "{pattern}: {error}");
     }
 }
 
@@ -157,11 +184,13 @@ fn every_error_is_met_by_a_pattern() {
     let met: BTreeSet<Place> = raised().into_iter().map(|(_, place)| place).collect();
     for (file, text) in SOURCES {
         for (line, number) in text.lines().zip(1..) {
-            let raises = line.contains(".error(") && !line.trim_start().starts_with("//");
+            let calls =
+                line.contains(".error(") || (line.contains("unsupported(") && !line.contains("fn unsupported("));
+            let raises = calls && !line.trim_start().starts_with("//");
             assert!(
                 !raises || met.contains(&(file.to_owned(), number)),
-                "src/regex/parse/{file}:{number} raises an error that no pattern of hint_tests.rs meets: add a pattern \
-                 to PYTHON or ECMA, so that its hint is looked at:\n{line}"
+                "src/regex/parse/{file}:{number} raises an error that no pattern of src/regex/parse/tests.rs meets: \
+                 add a pattern to PYTHON or ECMA, so that its hint is looked at:\n{line}"
             );
         }
     }
@@ -169,11 +198,12 @@ fn every_error_is_met_by_a_pattern() {
 
 #[test]
 fn every_row_of_hints_has_a_message() {
-    let raised = raised();
-    for begin in known_beginnings() {
+    let inexact = |pattern: &&str| check_regex(pattern, &RegexOptions::default(), &Limits::default()).unwrap_err();
+    let errors: Vec<Error> = raised().into_iter().map(|(error, _)| error).chain(INEXACT.iter().map(inexact)).collect();
+    for begin in known_beginnings().filter(|begin| !OF_TERMINALS.contains(begin)) {
         assert!(
-            raised.iter().any(|(error, _)| error.message().starts_with(begin)),
-            "no pattern of src/regex/parse/hint_tests.rs is refused with a message that begins with {begin:?}, as a \
+            errors.iter().any(|error| error.message().starts_with(begin)),
+            "no pattern of src/regex/parse/tests.rs is refused with a message that begins with {begin:?}, as a \
              row of HINTS does: add a pattern there, or take out the beginning"
         );
     }
