@@ -75,8 +75,8 @@ class RequestCompiler:
     ``response_format``, ``text.format``, ``structured_outputs``, ``guided_json`` and its like (see
     ``interlock.tools.format_of_request``), ``tools``, ``tool_choice``, ``parallel_tool_calls``,
     ``max_completion_tokens``, ``max_output_tokens``, ``max_tokens``, ``max_reasoning_tokens``, ``min_tokens``, ``n``,
-    ``best_of``, ``stop``, ``stop_token_ids`` and the type of ``stream``. Everything else is the server's, such as
-    ``temperature``, ``logprobs`` and ``ignore_eos``.
+    ``best_of``, ``stop``, ``stop_token_ids`` and the types of ``stream`` and ``stream_options``. Everything else is the
+    server's, such as ``temperature``, ``logprobs`` and ``ignore_eos``.
 
     * ``format``: how the model writes tool calls, or ``"auto"`` with ``tokenizer``; ``None`` for a model that writes
       none, whose requests with tools are refused.

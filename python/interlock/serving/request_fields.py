@@ -141,11 +141,20 @@ def check_number_of_tools(body: Mapping[str, Any], most: int) -> None:
 
 
 def check_switches(body: Mapping[str, Any]) -> None:
-    """``RequestError`` where ``stream`` or ``parallel_tool_calls`` has another type, also where there are no tools."""
-    for name in ("parallel_tool_calls", "stream"):
-        asked = body.get(name)
+    """``RequestError`` where ``stream``, ``include_usage`` of ``stream_options`` or ``parallel_tool_calls`` has another
+    type, also where there are no tools.
+    """
+    options = body.get("stream_options")
+    if options is not None and not isinstance(options, Mapping):
+        raise RequestError(f"stream_options is an object, not {kind_of(options)}", "/stream_options")
+    for fields, name, place in (
+        (body, "parallel_tool_calls", ""),
+        (body, "stream", ""),
+        (options or {}, "include_usage", "/stream_options"),
+    ):
+        asked = fields.get(name)
         if asked is not None and not isinstance(asked, bool):
-            raise RequestError(f"{name} is true or false, not {kind_of(asked)}", f"/{name}")
+            raise RequestError(f"{name} is true or false, not {kind_of(asked)}", f"{place}/{name}")
 
 
 def _number(body: Mapping[str, Any], name: str, least: int, most: int | None = None) -> int | None:
