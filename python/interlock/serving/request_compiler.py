@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from traceback import clear_frames
 from typing import Any, Literal, TypeAlias
@@ -331,7 +331,7 @@ class RequestCompiler:
             _text_index=text_index,
         )
 
-    async def compile_async(self, body: Any, **options: Any) -> CompiledRequest:
+    async def compile_async(self, body: Any, *, client: Hashable = None, **options: Any) -> CompiledRequest:
         """``compile`` in a thread, so that the event loop goes on. When the task is cancelled, because its client has
         gone, the compile ends too. ``options`` are those of ``compile``, but for ``cancel``.
 
@@ -345,6 +345,10 @@ class RequestCompiler:
         bounds it and the waiting together. A longer source, and a body of more than 200 fields, begin in the last lane.
         Where the ``store`` is behind a URL all sources take a thread.
 
+        ``client`` says whose request it is, as a key of an account or an address. Clients take turns at the threads of
+        a lane, and none has the last one of them: many sources of one hold up no other. ``TypeError`` for what has no
+        hash. All requests without a client are of one that may have every thread.
+
         >>> import asyncio
         >>> from interlock.explain import byte_vocabulary
         >>> asyncio.run(RequestCompiler(byte_vocabulary()).compile_async({"guided_choice": ["yes", "no"]})).kind
@@ -352,6 +356,7 @@ class RequestCompiler:
         """
         if "cancel" in options:
             raise TypeError("compile_async takes no cancel: cancel the task, or use compile in a thread of your own")
+        hash(client)  # What has none is no client.
         key = None
         if isinstance(options.get("context_ids"), Iterator):
             options["context_ids"] = list(options["context_ids"])  # It may be read more than once.
@@ -371,7 +376,9 @@ class RequestCompiler:
                 return made
             except CancelledError:  # It has left the cache.
                 self._known.discard(key)
-        made = await self._pool.run(lambda token: self.compile(body, cancel=token, **options), self.seconds, key)
+        made = await self._pool.run(
+            lambda token: self.compile(body, cancel=token, **options), self.seconds, key, client
+        )
         if key is not None:
             self._known.add(key)
         return made
@@ -387,6 +394,10 @@ class RequestCompiler:
         (0, 0)
         """
         return self._pool.num_waiting
+
+    def num_waiting_of(self, client: Hashable) -> int:
+        """How many compiles of a ``client`` wait for a thread: beyond a number of yours a server answers 429."""
+        return self._pool.num_waiting_of(client)
 
     @property
     def num_running(self) -> int:

@@ -76,14 +76,14 @@ def with_engine(use, limits=None):
     return asyncio.run(main())
 
 
-async def answered(names, engine, body):
+async def answered(names, engine, body, client=None):
     sent = []
 
     async def send(text):
         sent.append(text)
 
-    status, headers, answer = await names["handle"](engine, body, send)
-    assert (headers == {"Retry-After": "1"}) == (status == 503), (status, headers)
+    status, headers, answer = await names["handle"](engine, body, send, client=client)
+    assert (headers == {"Retry-After": "1"}) == (status in (429, 503)), (status, headers)
     return status, answer, sent
 
 
@@ -241,6 +241,30 @@ def test_a_server_with_too_much_to_do_says_so(monkeypatch):
     *refused, later = with_engine(use)
     assert all(status == 503 and "busy" in answer["error"]["message"] for status, answer, _ in refused)
     assert later[0] == 200
+
+
+def test_a_client_with_too_many_sources_is_429_and_no_other(monkeypatch):
+    async def use(names, engine):
+        waiting = {"a": names["MOST_OF_CLIENT"], None: names["MOST_OF_CLIENT"]}
+        monkeypatch.setattr(type(engine.compiler), "num_waiting_of", lambda self, client: waiting.get(client, 0))
+        return [(await answered(names, engine, KINDS[0], client))[0] for client in ("a", "b", None)]
+
+    assert with_engine(use) == [429, 200, 200]
+
+
+def test_the_compiler_knows_the_client(monkeypatch):
+    async def use(names, engine):
+        seen, compile_async = [], type(engine.compiler).compile_async
+
+        async def watched(self, body, *, client, **options):
+            seen.append(client)
+            return await compile_async(self, body, client=client, **options)
+
+        monkeypatch.setattr(type(engine.compiler), "compile_async", watched)
+        await answered(names, engine, KINDS[0], "a")
+        return seen
+
+    assert with_engine(use) == ["a"]
 
 
 def test_replies_and_chunks_are_those_of_openai():
