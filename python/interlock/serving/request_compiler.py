@@ -57,6 +57,7 @@ from interlock.tools.requests.response_format import request_kind
 from interlock.tools.tags.request_checks import check_response_format
 from interlock.tools.tags.structural_tag import response_template_of
 from interlock.util.argument_types import require
+from interlock.util.near_words import telling_slips
 from interlock.util.quoting import quoted
 
 __all__ = ["RequestCompiler"]
@@ -116,6 +117,7 @@ class RequestCompiler:
     sense.
     """
 
+    @telling_slips
     def __init__(
         self,
         vocabulary: Vocabulary,
