@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -11,7 +10,6 @@ from typing import Any, Literal, TypeAlias
 
 from interlock._core import (
     ArgumentError,
-    ArtifactError,
     BudgetError,
     CancelledError,
     CancelToken,
@@ -25,6 +23,7 @@ from interlock.refusals import Refusal, refusal
 from interlock.serving.compile_pool import CompilePool, default_compile_threads
 from interlock.serving.compiled_request import CompiledRequest
 from interlock.serving.known_sources import KnownSources, has_few_fields
+from interlock.serving.ready_indexes import KeptIndexes, make_masks_of, stored_index
 from interlock.serving.request_fields import (
     AboveMost,
     Ending,
@@ -64,7 +63,6 @@ __all__ = ["RequestCompiler"]
 
 Reasoning: TypeAlias = Literal["none", "optional", "required"]
 
-_LOGGER = logging.getLogger(__name__)
 _AT_ONCE_SECONDS = 0.02
 """How long an event loop may be kept busy by a source that seems to be known."""
 
@@ -170,7 +168,7 @@ class RequestCompiler:
         self._takes_grammars = grammars
         self.seconds, self.store, self.reasoning_field = seconds, store, reasoning_field
         self._pool = CompilePool(default_compile_threads() if compile_threads is None else compile_threads)
-        self._known = KnownSources()
+        self._known, self._kept = KnownSources(), KeptIndexes()
         self._format: Any = format
         self.tool_format: ToolFormat | None = None
         if format is not None:
@@ -265,6 +263,36 @@ class RequestCompiler:
 
         self._compiled(body, added, cancel)
         return keys
+
+    def keep(
+        self, body: Any, outputs: Iterable[Iterable[int]] = (), *, cancel: CancelToken | None = None
+    ) -> CompiledRequest:
+        """Compile a body that clients may send, and keep its indexes for as long as this compiler lives: no request for
+        it compiles, whatever the caches and the memory of sources are filled with. ``outputs`` are tokens of typical
+        outputs: what their masks need is found now, so that guides take next to no memory there. For bodies of your
+        own: neither ``limits`` nor ``seconds`` count. Errors are those of ``compile``, and ``ArgumentError`` for an
+        output that the body does not allow.
+
+        >>> from interlock.explain import byte_vocabulary
+        >>> compiler, body = RequestCompiler(byte_vocabulary()), {"guided_grammar": 'start: "(" start ")" | "x"'}
+        >>> kept = compiler.keep(body, [b"((x))"])
+        >>> compiler.compile(body | {"max_tokens": 50}).index is kept.index
+        True
+        """
+
+        def kept(kind: str, source: Any, options: dict[str, Any], _deadline: CancelToken | None) -> Index:
+            unknown = self._work["unknown_keywords"]
+            index: Index = getattr(Index, f"from_{kind}")(
+                source, self.vocabulary, **options, unknown_keywords=unknown, cancel=cancel
+            )
+            self._kept.add(kind, source, options, index)
+            return index
+
+        made = self._compiled(body, kept, cancel)
+        for at, output in enumerate(outputs):
+            if made.guide is not None:
+                make_masks_of(made.guide.fork(), output, f"outputs[{at}]")
+        return made
 
     def _compiled(
         self,
@@ -474,21 +502,10 @@ class RequestCompiler:
         return find("tools", tools, options, cancel)
 
     def _found(self, kind: str, source: Any, options: dict[str, Any], cancel: CancelToken | None) -> Index:
-        """The index in the store, or the compiled one."""
-        if self.store is not None:
-            try:
-                key = self.store.key_of(kind, source, self.vocabulary, **options)
-                index = self.store.get(key, self.vocabulary)
-                if index is not None:
-                    return index
-            except ArtifactError as error:
-                if self.store.on_failure == "error":
-                    raise
-                _LOGGER.warning("an index is compiled without the store: %s", error)
-            except InterlockError as error:
-                if not error.is_client_error:
-                    raise
-                # What has no key is no source: compiling it refuses it too, and knows the place.
-        make = getattr(Index, f"from_{kind}")
-        found: Index = make(source, self.vocabulary, **options, **self._work, cancel=cancel)
-        return found
+        """The index that is kept or in the store, or the compiled one."""
+        index = self._kept.find(kind, source, options)
+        if index is None and self.store is not None:
+            index = stored_index(self.store, kind, source, options, self.vocabulary)
+        if index is None:
+            index = getattr(Index, f"from_{kind}")(source, self.vocabulary, **options, **self._work, cancel=cancel)
+        return index
