@@ -312,8 +312,6 @@ def test_the_metrics_know_what_happened(monkeypatch):
         'interlock_requests_total{kind="choice"} 1',
         'interlock_refusals_total{reason="schema",where="engine"} 1',
         'interlock_refusals_total{reason="busy",where="engine"} 1',
-        'interlock_compile_seconds_count{outcome="compiled"} 2',
-        'interlock_compile_seconds_count{outcome="refused"} 1',
         'interlock_server_outputs{state="running"} 32',
         'interlock_server_outputs{state="waiting"} 8',
     ):
