@@ -31,9 +31,9 @@ from interlock.serving.request_fields import (
     check_number_of_tools,
     check_switches,
     ending_of,
-    is_the_clients,
     number_of_outputs,
     refuse_grammars,
+    said_of_budget,
 )
 from interlock.serving.request_places import (
     in_stop_token_ids,
@@ -281,10 +281,8 @@ class RequestCompiler:
         """
 
         def kept(kind: str, source: Any, options: dict[str, Any], _deadline: CancelToken | None) -> Index:
-            unknown = self._work["unknown_keywords"]
-            index: Index = getattr(Index, f"from_{kind}")(
-                source, self.vocabulary, **options, unknown_keywords=unknown, cancel=cancel
-            )
+            make, unknown = getattr(Index, f"from_{kind}"), self._work["unknown_keywords"]
+            index: Index = make(source, self.vocabulary, **options, unknown_keywords=unknown, cancel=cancel)
             self._kept.add(kind, source, options, index)
             return index
 
@@ -458,15 +456,11 @@ class RequestCompiler:
         ...     compiler.refusal(error, body).message
         'max_completion_tokens is 5, but a complete output needs 10 tokens'
         """
-        name = budget_field(body)
-        answer = refusal(placed(error, place_of_source(body)), stop_tokens=self.stop_tokens, budget=name)
-        if isinstance(error, BudgetError) and not is_the_clients(body, self.max_tokens):
-            said = f"{name} is {self.max_tokens}"
-            answer = replace(
-                answer,
-                message=answer.message.replace(said, f"{name} is at most {self.max_tokens} on this server", 1),
-            )
-        return answer
+        error, name = placed(error, place_of_source(body)), budget_field(body)
+        answer = refusal(error, stop_tokens=self.stop_tokens, budget=name)
+        if not isinstance(error, BudgetError):
+            return answer
+        return replace(answer, message=said_of_budget(answer.message, name, body, self.max_tokens))
 
     def _read(self, body: Any) -> tuple[dict[str, Any] | None, Ending, int]:
         """The constraint, the end and the number of outputs of a body."""

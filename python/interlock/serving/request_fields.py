@@ -24,6 +24,7 @@ __all__ = [
     "is_the_clients",
     "number_of_outputs",
     "refuse_grammars",
+    "said_of_budget",
 ]
 
 AboveMost: TypeAlias = Literal["lower", "error"]
@@ -78,6 +79,17 @@ def is_the_clients(body: Any, most: int) -> bool:
     """
     asked = body.get(budget_field(body)) if isinstance(body, Mapping) else None
     return isinstance(asked, int) and asked <= most
+
+
+def said_of_budget(message: str, name: str, body: Any, most: int) -> str:
+    """The message of a ``BudgetError``, with a word where its number is the server's and not the client's.
+
+    >>> said_of_budget("max_tokens is 9, but it needs 12", "max_tokens", {}, 9)
+    'max_tokens is at most 9 on this server, but it needs 12'
+    """
+    if is_the_clients(body, most):
+        return message
+    return message.replace(f"{name} is {most}", f"{name} is at most {most} on this server", 1)
 
 
 def ending_of(body: Mapping[str, Any], vocabulary: Vocabulary, most: int, above: AboveMost = "lower") -> Ending:
