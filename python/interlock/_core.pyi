@@ -1248,13 +1248,13 @@ def check_choices(
 def advance_each(guides: Sequence[Guide | None], ids: Iterable[SupportsIndex]) -> bytes:
     """Take token ``ids[i]`` on ``guides[i]``, for all of them in one call: what ``try_advance`` does for one.
 
-    The answer has a byte for each guide: 0 where the token was refused, 1 where it was taken, and 2 where the output
-    ended with it. ``None`` instead of a guide is a sequence without a constraint, and answers 1. Nothing is taken
-    if there are not as many ids as guides (``ArgumentError``), or a guide is in use or twice there
-    (``GuideBusyError``). A guide that fails at its token (``LimitError`` of a pattern or a grammar, ``ArtifactError``
-    for a damaged file of its index, ``InternalError`` for a bug), and one that has failed before, costs itself alone:
-    all others have been stepped. ``batch_index`` of the error is its number, ``batch_others`` are the errors of the
-    other guides that failed, and ``batch_outcomes`` is the answer, with 0 for all of these.
+    The answer has a byte for each guide: 0 where the token was refused, such as an id beyond the vocabulary, 1 where it
+    was taken, and 2 where the output ended with it. ``None`` instead of a guide is a sequence without a constraint, and
+    answers 1. Nothing is taken if there are not as many ids as guides (``ArgumentError``), or a guide is in use or
+    twice there (``GuideBusyError``). A guide that fails at its token (``LimitError`` of a pattern or a grammar,
+    ``ArtifactError`` for a damaged file of its index, ``InternalError`` for a bug), and one that has failed before,
+    costs itself alone: all others have been stepped. ``batch_index`` of the error is its number, ``batch_others`` are
+    the errors of the other guides that failed, and ``batch_outcomes`` is the answer, with 0 for all of these.
     """
 
 def fill_bitmasks(

@@ -411,6 +411,8 @@ def refusal_reason(error: BaseException) -> str:
     from interlock.tools.errors import RequestError, StructuralTagError
 
     if isinstance(error, RequestError):
+        if error.code == "grammar":  # One that names a token which it may not name.
+            return "grammar"
         return "structural_tag" if isinstance(error, StructuralTagError) else "request"
     if isinstance(error, interlock.CancelledError) and error.is_deadline:
         return "deadline"

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import contextvars
-import math
 import os
 import threading
-import time
 import weakref
-from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Hashable
 from typing import Any, TypeVar
 
 from interlock._core import ArgumentError, CancelledError, CancelToken
-from interlock.serving.known_sources import KnownSources
+from interlock.serving.compile_lane import Lane, Work
 from interlock.util.client_messages import of_closing
 
 __all__ = ["CompilePool", "compiles_in_process", "default_compile_threads"]
@@ -22,8 +18,6 @@ __all__ = ["CompilePool", "compiles_in_process", "default_compile_threads"]
 _T = TypeVar("_T")
 _LANES = (0.03, 0.3)
 """How many seconds a compile may take in all lanes but the last one."""
-_LATE = 0.1
-"""How many seconds later it may end. Most compiles hear of their token within milliseconds."""
 
 
 def default_compile_threads() -> int:
@@ -35,96 +29,14 @@ def default_compile_threads() -> int:
     return max(2, min(8, (os.cpu_count() or 2) // 2))
 
 
-class _Work:
-    """One compile, which may be left before it begins and while it runs."""
-
-    def __init__(self, seconds: float | None) -> None:
-        self._seconds = seconds
-        self._mutex = threading.Lock()
-        self._token: CancelToken | None = None
-        self.is_left = False
-
-    def begin(self) -> CancelToken:
-        """The token of the work, whose time begins now."""
-        with self._mutex:
-            self._token = CancelToken() if self._seconds is None else CancelToken.after(self._seconds)
-            if self.is_left:
-                self._token.cancel()
-            return self._token
-
-    @property
-    def is_waiting(self) -> bool:
-        """Whether it has not begun, and somebody waits for it."""
-        return self._token is None and not self.is_left
-
-    def leave(self) -> None:
-        """Nobody waits any more: the work ends, or ends as soon as it begins."""
-        with self._mutex:
-            self.is_left = True
-            if self._token is not None:
-                self._token.cancel()
-
-
-class _Lane:
-    """A queue with threads of its own, and the sources that took longer than it allows.
-
-    At most ``threads`` run at once. Work that does not end in time, since it hears of its token late, does not count
-    any more: another thread begins in its place, until there are four times as many.
-    """
-
-    def __init__(self, seconds: float | None, threads: int) -> None:
-        self.seconds, self.threads = seconds, threads
-        self.executor: ThreadPoolExecutor | None = None
-        self.outgrown, self.overstayed = KnownSources(), KnownSources()
-        self._turn = threading.Condition()
-        self._due: dict[_Work, float] = {}
-        """Until when each running work counts."""
-
-    def submit(self, call: Callable[[], _T]) -> Future[_T]:
-        if self.executor is None:
-            most = self.threads if self.seconds is None else 4 * self.threads
-            self.executor = ThreadPoolExecutor(most, thread_name_prefix="interlock-compile")
-        return self.executor.submit(call)
-
-    def do(self, work: _Work, make: Callable[[CancelToken], _T], key: bytes | None) -> _T:
-        """Wait for a turn and call ``make``."""
-        with self._turn:
-            while not work.is_left and (seconds := self._until_free()) > 0:
-                self._turn.wait(None if seconds == math.inf else seconds)
-            due = self._due[work] = math.inf if self.seconds is None else time.monotonic() + self.seconds + _LATE
-        try:
-            return make(work.begin())
-        finally:
-            if key is not None and time.monotonic() > due:
-                self.overstayed.add(key)
-            with self._turn:
-                del self._due[work]
-                self._turn.notify_all()
-
-    @property
-    def num_running(self) -> int:
-        """How many works run, those that were left and have not ended among them."""
-        return len(self._due)
-
-    def wake(self) -> None:
-        """Works were left: those that wait for a turn shall see it."""
-        with self._turn:
-            self._turn.notify_all()
-
-    def _until_free(self) -> float:
-        """Seconds until fewer than ``threads`` works count, if none of them ends before."""
-        now = time.monotonic()
-        running = sorted(due for due in self._due.values() if due > now)
-        return 0.0 if len(running) < self.threads else running[-self.threads] - now
-
-
 class CompilePool:
     """Compiles in threads, so that slow sources do not hold up quick ones: a multilevel feedback queue.
 
     A source begins in the lane of quick ones. Where it takes longer than the lane allows, its compile ends, and begins
     anew in the next lane: 0.03 seconds, 0.3 seconds, and then its whole deadline. So a quick source waits for 0.03
     seconds of each source before it, and not for their deadlines. A source that has outgrown a lane does not come there
-    again until it was compiled. Each lane compiles at most ``threads`` sources at once, in the order of their coming.
+    again until it was compiled. Each lane compiles at most ``threads`` sources at once, of clients by turns, and of one
+    client in the order of their coming.
 
     Threads start with the first compile. ``close`` ends them, and so does dropping the pool. A copy, a pickled pool and
     a process that was forked begin without threads.
@@ -138,8 +50,8 @@ class CompilePool:
 
     def _start_anew(self) -> None:
         self._mutex = threading.Lock()
-        self._lanes = [_Lane(seconds, self.threads) for seconds in (*_LANES, None)]
-        self._works: set[_Work] = set()
+        self._lanes = [Lane(seconds, self.threads) for seconds in (*_LANES, None)]
+        self._works: set[Work[Any]] = set()
 
     def __reduce__(self) -> tuple[Any, ...]:
         return CompilePool, (self.threads,)
@@ -154,15 +66,22 @@ class CompilePool:
         with self._mutex:
             return sum(work.is_waiting for work in self._works)
 
+    def num_waiting_of(self, client: Hashable) -> int:
+        """How many works of a client wait for a thread, in all lanes."""
+        with self._mutex:
+            return sum(work.is_waiting for work in self._works if work.client == client)
+
     @property
     def num_running(self) -> int:
         """How many works run, in all lanes."""
         return sum(lane.num_running for lane in self._lanes)
 
-    async def run(self, make: Callable[[CancelToken], _T], seconds: float | None, key: bytes | None) -> _T:
+    async def run(
+        self, make: Callable[[CancelToken], _T], seconds: float | None, key: bytes | None, client: Hashable = None
+    ) -> _T:
         """What ``make`` returns or raises, called in a thread with a token whose deadline is ``seconds`` after its
         begin. It is called once more in each lane that it comes to, so it may do nothing but compile. ``key`` stands
-        for the source, and ``None`` for a long one, which begins in the last lane.
+        for the source, and ``None`` for a long one, which begins in the last lane. Clients take turns (``Lane``).
 
         A task that is cancelled cancels the token. Behind ``close`` it is an ``ArgumentError``.
         """
@@ -171,7 +90,7 @@ class CompilePool:
                 continue
             is_last = lane.seconds is None or (seconds is not None and seconds <= lane.seconds)
             try:
-                made = await self._run_in(lane, make, seconds if is_last else lane.seconds, key)
+                made = await self._run_in(lane, make, seconds if is_last else lane.seconds, key, client)
             except CancelledError as error:
                 if is_last or key is None or not error.is_deadline or self._is_closed:
                     raise
@@ -184,44 +103,44 @@ class CompilePool:
         raise AssertionError("the last lane has no end of its own")
 
     async def _run_in(
-        self, lane: _Lane, make: Callable[[CancelToken], _T], seconds: float | None, key: bytes | None
+        self,
+        lane: Lane,
+        make: Callable[[CancelToken], _T],
+        seconds: float | None,
+        key: bytes | None,
+        client: Hashable,
     ) -> _T:
-        work, context = _Work(seconds), contextvars.copy_context()
+        work = Work(make, seconds, key, client)
         with self._mutex:
             if self._is_closed:
                 raise of_closing(ArgumentError("this RequestCompiler is closed: it compiles in no thread any more"))
-            future = lane.submit(lambda: context.run(lane.do, work, make, key))
+            lane.submit(work)
             self._works.add(work)
         try:
-            return await asyncio.wrap_future(future)
+            return await asyncio.wrap_future(work.future)
         except CancelledError as error:
             if self._is_closed:
                 of_closing(error)
             raise
         except BaseException:
-            work.leave()  # A task that is cancelled leaves its thread running.
+            lane.leave(work)  # A task that is cancelled leaves its thread running.
             raise
         finally:
             with self._mutex:
                 self._works.discard(work)
             # An error's traceback holds this frame, and the future holds the error: a circle that only the collector
             # of garbage would free, and with it what was compiled.
-            del future
+            del work
 
     def close(self) -> None:
         """End all compiles with ``CancelledError``, those that wait too, and wait until the threads have ended."""
         with self._mutex:
             self._is_closed = True
-            executors, works = [lane.executor for lane in self._lanes], list(self._works)
-            for lane in self._lanes:
-                lane.executor = None
+            works = list(self._works)
         for work in works:
             work.leave()
-        for lane in self._lanes:
-            lane.wake()
-        for executor in executors:
-            if executor is not None:
-                executor.shutdown()
+        for wait in [lane.close() for lane in self._lanes]:
+            wait()
 
 
 _POOLS: weakref.WeakSet[CompilePool] = weakref.WeakSet()

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import logging
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from traceback import clear_frames
 from typing import Any, Literal, TypeAlias
 
 from interlock._core import (
     ArgumentError,
-    ArtifactError,
     BudgetError,
     CancelledError,
     CancelToken,
@@ -25,6 +23,7 @@ from interlock.refusals import Refusal, refusal
 from interlock.serving.compile_pool import CompilePool, default_compile_threads
 from interlock.serving.compiled_request import CompiledRequest
 from interlock.serving.known_sources import KnownSources, has_few_fields
+from interlock.serving.ready_indexes import KeptIndexes, make_masks_of, stored_index
 from interlock.serving.request_fields import (
     AboveMost,
     Ending,
@@ -32,9 +31,9 @@ from interlock.serving.request_fields import (
     check_number_of_tools,
     check_switches,
     ending_of,
-    is_the_clients,
     number_of_outputs,
     refuse_grammars,
+    said_of_budget,
 )
 from interlock.serving.request_places import (
     in_stop_token_ids,
@@ -57,13 +56,13 @@ from interlock.tools.requests.response_format import request_kind
 from interlock.tools.tags.request_checks import check_response_format
 from interlock.tools.tags.structural_tag import response_template_of
 from interlock.util.argument_types import require
+from interlock.util.near_words import telling_slips
 from interlock.util.quoting import quoted
 
 __all__ = ["RequestCompiler"]
 
 Reasoning: TypeAlias = Literal["none", "optional", "required"]
 
-_LOGGER = logging.getLogger(__name__)
 _AT_ONCE_SECONDS = 0.02
 """How long an event loop may be kept busy by a source that seems to be known."""
 
@@ -75,8 +74,8 @@ class RequestCompiler:
     ``response_format``, ``text.format``, ``structured_outputs``, ``guided_json`` and its like (see
     ``interlock.tools.format_of_request``), ``tools``, ``tool_choice``, ``parallel_tool_calls``,
     ``max_completion_tokens``, ``max_output_tokens``, ``max_tokens``, ``max_reasoning_tokens``, ``min_tokens``, ``n``,
-    ``best_of``, ``stop``, ``stop_token_ids`` and the type of ``stream``. Everything else is the server's, such as
-    ``temperature``, ``logprobs`` and ``ignore_eos``.
+    ``best_of``, ``stop``, ``stop_token_ids`` and the types of ``stream`` and ``stream_options``. Everything else is the
+    server's, such as ``temperature``, ``logprobs`` and ``ignore_eos``.
 
     * ``format``: how the model writes tool calls, or ``"auto"`` with ``tokenizer``; ``None`` for a model that writes
       none, whose requests with tools are refused.
@@ -116,6 +115,7 @@ class RequestCompiler:
     sense.
     """
 
+    @telling_slips
     def __init__(
         self,
         vocabulary: Vocabulary,
@@ -168,7 +168,7 @@ class RequestCompiler:
         self._takes_grammars = grammars
         self.seconds, self.store, self.reasoning_field = seconds, store, reasoning_field
         self._pool = CompilePool(default_compile_threads() if compile_threads is None else compile_threads)
-        self._known = KnownSources()
+        self._known, self._kept = KnownSources(), KeptIndexes()
         self._format: Any = format
         self.tool_format: ToolFormat | None = None
         if format is not None:
@@ -264,6 +264,34 @@ class RequestCompiler:
         self._compiled(body, added, cancel)
         return keys
 
+    def keep(
+        self, body: Any, outputs: Iterable[Iterable[int]] = (), *, cancel: CancelToken | None = None
+    ) -> CompiledRequest:
+        """Compile a body that clients may send, and keep its indexes for as long as this compiler lives: no request for
+        it compiles, whatever the caches and the memory of sources are filled with. ``outputs`` are tokens of typical
+        outputs: what their masks need is found now, so that guides take next to no memory there. For bodies of your
+        own: neither ``limits`` nor ``seconds`` count. Errors are those of ``compile``, and ``ArgumentError`` for an
+        output that the body does not allow.
+
+        >>> from interlock.explain import byte_vocabulary
+        >>> compiler, body = RequestCompiler(byte_vocabulary()), {"guided_grammar": 'start: "(" start ")" | "x"'}
+        >>> kept = compiler.keep(body, [b"((x))"])
+        >>> compiler.compile(body | {"max_tokens": 50}).index is kept.index
+        True
+        """
+
+        def kept(kind: str, source: Any, options: dict[str, Any], _deadline: CancelToken | None) -> Index:
+            make, unknown = getattr(Index, f"from_{kind}"), self._work["unknown_keywords"]
+            index: Index = make(source, self.vocabulary, **options, unknown_keywords=unknown, cancel=cancel)
+            self._kept.add(kind, source, options, index)
+            return index
+
+        made = self._compiled(body, kept, cancel)
+        for at, output in enumerate(outputs):
+            if made.guide is not None:
+                make_masks_of(made.guide.fork(), output, f"outputs[{at}]")
+        return made
+
     def _compiled(
         self,
         body: Any,
@@ -331,7 +359,7 @@ class RequestCompiler:
             _text_index=text_index,
         )
 
-    async def compile_async(self, body: Any, **options: Any) -> CompiledRequest:
+    async def compile_async(self, body: Any, *, client: Hashable = None, **options: Any) -> CompiledRequest:
         """``compile`` in a thread, so that the event loop goes on. When the task is cancelled, because its client has
         gone, the compile ends too. ``options`` are those of ``compile``, but for ``cancel``.
 
@@ -345,6 +373,10 @@ class RequestCompiler:
         bounds it and the waiting together. A longer source, and a body of more than 200 fields, begin in the last lane.
         Where the ``store`` is behind a URL all sources take a thread.
 
+        ``client`` says whose request it is, as a key of an account or an address. Clients take turns at the threads of
+        a lane, and none has the last one of them: many sources of one hold up no other. ``TypeError`` for what has no
+        hash. All requests without a client are of one that may have every thread.
+
         >>> import asyncio
         >>> from interlock.explain import byte_vocabulary
         >>> asyncio.run(RequestCompiler(byte_vocabulary()).compile_async({"guided_choice": ["yes", "no"]})).kind
@@ -352,6 +384,7 @@ class RequestCompiler:
         """
         if "cancel" in options:
             raise TypeError("compile_async takes no cancel: cancel the task, or use compile in a thread of your own")
+        hash(client)  # What has none is no client.
         key = None
         if isinstance(options.get("context_ids"), Iterator):
             options["context_ids"] = list(options["context_ids"])  # It may be read more than once.
@@ -371,7 +404,9 @@ class RequestCompiler:
                 return made
             except CancelledError:  # It has left the cache.
                 self._known.discard(key)
-        made = await self._pool.run(lambda token: self.compile(body, cancel=token, **options), self.seconds, key)
+        made = await self._pool.run(
+            lambda token: self.compile(body, cancel=token, **options), self.seconds, key, client
+        )
         if key is not None:
             self._known.add(key)
         return made
@@ -387,6 +422,10 @@ class RequestCompiler:
         (0, 0)
         """
         return self._pool.num_waiting
+
+    def num_waiting_of(self, client: Hashable) -> int:
+        """How many compiles of a ``client`` wait for a thread: beyond a number of yours a server answers 429."""
+        return self._pool.num_waiting_of(client)
 
     @property
     def num_running(self) -> int:
@@ -417,15 +456,11 @@ class RequestCompiler:
         ...     compiler.refusal(error, body).message
         'max_completion_tokens is 5, but a complete output needs 10 tokens'
         """
-        name = budget_field(body)
-        answer = refusal(placed(error, place_of_source(body)), stop_tokens=self.stop_tokens, budget=name)
-        if isinstance(error, BudgetError) and not is_the_clients(body, self.max_tokens):
-            said = f"{name} is {self.max_tokens}"
-            answer = replace(
-                answer,
-                message=answer.message.replace(said, f"{name} is at most {self.max_tokens} on this server", 1),
-            )
-        return answer
+        error, name = placed(error, place_of_source(body)), budget_field(body)
+        answer = refusal(error, stop_tokens=self.stop_tokens, budget=name)
+        if not isinstance(error, BudgetError):
+            return answer
+        return replace(answer, message=said_of_budget(answer.message, name, body, self.max_tokens))
 
     def _read(self, body: Any) -> tuple[dict[str, Any] | None, Ending, int]:
         """The constraint, the end and the number of outputs of a body."""
@@ -461,21 +496,10 @@ class RequestCompiler:
         return find("tools", tools, options, cancel)
 
     def _found(self, kind: str, source: Any, options: dict[str, Any], cancel: CancelToken | None) -> Index:
-        """The index in the store, or the compiled one."""
-        if self.store is not None:
-            try:
-                key = self.store.key_of(kind, source, self.vocabulary, **options)
-                index = self.store.get(key, self.vocabulary)
-                if index is not None:
-                    return index
-            except ArtifactError as error:
-                if self.store.on_failure == "error":
-                    raise
-                _LOGGER.warning("an index is compiled without the store: %s", error)
-            except InterlockError as error:
-                if not error.is_client_error:
-                    raise
-                # What has no key is no source: compiling it refuses it too, and knows the place.
-        make = getattr(Index, f"from_{kind}")
-        found: Index = make(source, self.vocabulary, **options, **self._work, cancel=cancel)
-        return found
+        """The index that is kept or in the store, or the compiled one."""
+        index = self._kept.find(kind, source, options)
+        if index is None and self.store is not None:
+            index = stored_index(self.store, kind, source, options, self.vocabulary)
+        if index is None:
+            index = getattr(Index, f"from_{kind}")(source, self.vocabulary, **options, **self._work, cancel=cancel)
+        return index

@@ -24,6 +24,7 @@ __all__ = [
     "is_the_clients",
     "number_of_outputs",
     "refuse_grammars",
+    "said_of_budget",
 ]
 
 AboveMost: TypeAlias = Literal["lower", "error"]
@@ -78,6 +79,17 @@ def is_the_clients(body: Any, most: int) -> bool:
     """
     asked = body.get(budget_field(body)) if isinstance(body, Mapping) else None
     return isinstance(asked, int) and asked <= most
+
+
+def said_of_budget(message: str, name: str, body: Any, most: int) -> str:
+    """The message of a ``BudgetError``, with a word where its number is the server's and not the client's.
+
+    >>> said_of_budget("max_tokens is 9, but it needs 12", "max_tokens", {}, 9)
+    'max_tokens is at most 9 on this server, but it needs 12'
+    """
+    if is_the_clients(body, most):
+        return message
+    return message.replace(f"{name} is {most}", f"{name} is at most {most} on this server", 1)
 
 
 def ending_of(body: Mapping[str, Any], vocabulary: Vocabulary, most: int, above: AboveMost = "lower") -> Ending:
@@ -141,11 +153,20 @@ def check_number_of_tools(body: Mapping[str, Any], most: int) -> None:
 
 
 def check_switches(body: Mapping[str, Any]) -> None:
-    """``RequestError`` where ``stream`` or ``parallel_tool_calls`` has another type, also where there are no tools."""
-    for name in ("parallel_tool_calls", "stream"):
-        asked = body.get(name)
+    """``RequestError`` where ``stream``, ``include_usage`` of ``stream_options`` or ``parallel_tool_calls`` has another
+    type, also where there are no tools.
+    """
+    options = body.get("stream_options")
+    if options is not None and not isinstance(options, Mapping):
+        raise RequestError(f"stream_options is an object, not {kind_of(options)}", "/stream_options")
+    for fields, name, place in (
+        (body, "parallel_tool_calls", ""),
+        (body, "stream", ""),
+        (options or {}, "include_usage", "/stream_options"),
+    ):
+        asked = fields.get(name)
         if asked is not None and not isinstance(asked, bool):
-            raise RequestError(f"{name} is true or false, not {kind_of(asked)}", f"/{name}")
+            raise RequestError(f"{name} is true or false, not {kind_of(asked)}", f"{place}/{name}")
 
 
 def _number(body: Mapping[str, Any], name: str, least: int, most: int | None = None) -> int | None:

@@ -10,7 +10,7 @@ from interlock.tools.errors import RequestError
 from interlock.tools.notations.tool_format import ToolFormat
 from interlock.tools.spec.fields import kind_of
 from interlock.util.argument_types import require
-from interlock.util.client_messages import of_program
+from interlock.util.client_messages import of_program, with_hint
 
 __all__ = ["check_reasoning", "reasoning_of"]
 
@@ -30,6 +30,8 @@ def check_reasoning(has_format: bool, form: ToolFormat | None, options: Mapping[
         raise ArgumentError(f'reasoning is "none", "optional" or "required", not {options["reasoning"]!r:.80}')
     if not has_format and options["reasoning"] != "none":
         raise ArgumentError("reasoning needs a format, which says how the model writes it")
+    if options[_FIELD] is not None and options[_FIELD] < 1:
+        raise ArgumentError(f'{_FIELD} is a whole number from 1, not {options[_FIELD]}: reasoning="none" turns it off')
     for name in ("reasoning_is_open", _FIELD):
         if options[name] is None:
             continue
@@ -76,9 +78,12 @@ def reasoning_of(
     asked = body.get(_FIELD)
     if asked is None:
         return found
-    if not isinstance(asked, int) or isinstance(asked, bool) or asked < 1:
-        said = "a number below 1" if isinstance(asked, int) and not isinstance(asked, bool) else kind_of(asked)
-        raise RequestError(f"{_FIELD} is a whole number from 1, not {said}", f"/{_FIELD}")
+    if not isinstance(asked, int) or isinstance(asked, bool):
+        raise RequestError(f"{_FIELD} is a whole number from 1, not {kind_of(asked)}", f"/{_FIELD}")
+    if asked < 1:
+        said = f"{_FIELD} is a whole number from 1: it makes reasoning shorter, and the chat template turns it off"
+        hint = 'compile(body, reasoning="none") is for a request whose chat template turned it off'
+        raise with_hint(RequestError(said, f"/{_FIELD}"), hint)
     if not is_read:
         raise RequestError(f"the structural tag says what the reasoning is: leave {_FIELD} out", f"/{_FIELD}")
     if found["reasoning"] == "none" or (form is not None and form.reasoning is None):

@@ -49,3 +49,9 @@ def test_one_that_failed_before_stops_nobody(byte_vocabulary, compiled_anew):
         interlock.advance_each([*others[:9], lost, *others[9:]], [ord("a")] * 21)
     assert (caught.value.batch_index, caught.value.batch_outcomes) == (9, b"\1" * 9 + b"\0" + b"\1" * 11)
     assert all(guide.num_tokens == 1 for guide in others)
+
+
+def test_an_id_beyond_the_vocabulary_is_refused_and_no_error(byte_vocabulary):
+    guides = [interlock.Index.from_choices(["a"], byte_vocabulary).guide() for _ in range(3)]
+    assert interlock.advance_each(guides, [byte_vocabulary.size, ord("a"), 1 << 40]) == b"\0\1\0"
+    assert [guide.num_tokens for guide in guides] == [0, 1, 0]

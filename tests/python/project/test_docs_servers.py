@@ -148,6 +148,17 @@ def test_every_metric_is_on_the_page_and_no_other():
     assert told == made
 
 
+def test_what_to_watch_is_among_the_metrics():
+    page = (DOCS / "production.md").read_text().split("## What to watch")[1].split("\n## ")[0]
+    registry = Counts().registry
+    metrics.watch_core(registry)
+    made = {name + ("_total" if m["kind"] == "counter" else "") for name, m in registry.snapshot().items()}
+    told = set(re.findall(r"`(interlock_[a-z_]+)", page))
+    assert len(told) > 7 and told <= made
+    known = {word for _, word in metrics._REASONS} | {"deadline", "internal", "memory"}
+    assert set(re.findall(r'reason="([a-z_]+)"', page)) - {"busy"} <= known
+
+
 def test_every_reason_of_a_refusal_is_on_the_page():
     known = {word for _, word in metrics._REASONS} | {"deadline", "internal"}
     (row,) = (line for line in OPERATORS.splitlines() if line.startswith("| `interlock_refusals_total"))

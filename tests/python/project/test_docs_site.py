@@ -23,6 +23,7 @@ from scripted_generator import ScriptedGenerator
 import interlock
 import interlock.generators
 from interlock.cli.commands.completion import commands
+from interlock.integrations import server_counts
 
 ROOT = Path(__file__).parents[3]
 DOCS = ROOT / "docs"
@@ -72,6 +73,7 @@ def run(page: Path, patch) -> list[tuple[str, str, str]]:
     generator = ScriptedGenerator(dict(ANSWERS))
     patch(interlock, "generate", lambda model, tokenizer, *given, **options: generator(*given, **options))
     patch(interlock, "from_transformers", lambda model, tokenizer: generator)
+    patch(server_counts, "_counts", None)  # Pages show numbers of their own.
     names = {"model": None, "tokenizer": None, "answers": generator.script, "__name__": "example"}
     done = []
     for code, expected in BLOCK.findall(page.read_text(encoding="utf-8")):

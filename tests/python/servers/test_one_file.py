@@ -14,6 +14,7 @@ from pathlib import Path
 
 import interlock
 import pytest
+from interlock.integrations import server_counts
 
 PAGE = Path(__file__).parents[3] / "docs" / "servers" / "one-file.md"
 WAIT = 120
@@ -30,6 +31,7 @@ KINDS = [
     {"max_tokens": 9, "min_tokens": 9, "temperature": 0},
     {"response_format": {"type": "json_object"}, "max_tokens": 50, "stream": True},
 ]
+USAGE = {"stream": True, "stream_options": {"include_usage": True}}
 HOSTILE = [
     *([], 5, None, "x", {"n": 0}, {"n": 10**9}, {"stop": [1]}, {"stop": ""}, {"seed": "x"}, {"seed": -1}),
     *({"temperature": "hot"}, {"temperature": float("nan")}, {"temperature": -1}, {"max_tokens": 0}, {"guided_jsn": 1}),
@@ -39,6 +41,7 @@ HOSTILE = [
     *({"guided_grammar": "start: start"}, {"guided_grammar": "root ::="}, {"guided_grammar": ""}, {"guided_choice": 5}),
     *({"tools": [{}]}, {"tools": [NOW, NOW]}, {"tool_choice": "required"}, {"tools": [NOW], "tool_choice": "x"}),
     *({"response_format": {"type": "json"}, "guided_json": True}, {"response_format": {"type": "xml"}}, {"format": {}}),
+    *({"stream_options": 5}, {"stream_options": {"include_usage": 1}, "stream": True}),
     *({"stream": "yes"}, {"stop_token_ids": [-1]}, {"stop_token_ids": [10**30]}, {"min_tokens": -5}, {"best_of": 5}),
     *({"guided_regex": "\ud800"}, {"guided_json": {"pattern": "(", "type": "string"}}, {"guided_choice": ["\ud800"]}),
     {"guided_grammar": "start: " + " | ".join(f'/.*a.{{{number}}}/ "x"' for number in range(14))},
@@ -73,13 +76,14 @@ def with_engine(use, limits=None):
     return asyncio.run(main())
 
 
-async def answered(names, engine, body):
+async def answered(names, engine, body, client=None):
     sent = []
 
     async def send(text):
         sent.append(text)
 
-    status, answer = await names["handle"](engine, body, send)
+    status, headers, answer = await names["handle"](engine, body, send, client=client)
+    assert (headers == {"Retry-After": "1"}) == (status in (429, 503)), (status, headers)
     return status, answer, sent
 
 
@@ -237,6 +241,84 @@ def test_a_server_with_too_much_to_do_says_so(monkeypatch):
     *refused, later = with_engine(use)
     assert all(status == 503 and "busy" in answer["error"]["message"] for status, answer, _ in refused)
     assert later[0] == 200
+
+
+def test_a_client_with_too_many_sources_is_429_and_no_other(monkeypatch):
+    async def use(names, engine):
+        waiting = {"a": names["MOST_OF_CLIENT"], None: names["MOST_OF_CLIENT"]}
+        monkeypatch.setattr(type(engine.compiler), "num_waiting_of", lambda self, client: waiting.get(client, 0))
+        return [(await answered(names, engine, KINDS[0], client))[0] for client in ("a", "b", None)]
+
+    assert with_engine(use) == [429, 200, 200]
+
+
+def test_the_compiler_knows_the_client(monkeypatch):
+    async def use(names, engine):
+        seen, compile_async = [], type(engine.compiler).compile_async
+
+        async def watched(self, body, *, client, **options):
+            seen.append(client)
+            return await compile_async(self, body, client=client, **options)
+
+        monkeypatch.setattr(type(engine.compiler), "compile_async", watched)
+        await answered(names, engine, KINDS[0], "a")
+        return seen
+
+    assert with_engine(use) == ["a"]
+
+
+def test_replies_and_chunks_are_those_of_openai():
+    async def use(names, engine):
+        sent = []
+
+        async def send(text):
+            sent.append(text)
+
+        body = {"guided_choice": ["yes"], "n": 2}
+        whole = await names["handle"](engine, body, send, b"Well?")
+        assert not sent
+        await names["handle"](engine, body | USAGE, send, b"Well?")
+        return whole[2], sent
+
+    answer, sent = with_engine(use)
+    chunks = [json.loads(text.removeprefix("data: ")) for text in sent[:-1]]
+    for one, kind in ((answer, "chat.completion"), *((chunk, "chat.completion.chunk") for chunk in chunks)):
+        assert (one["object"], one["model"]) == (kind, "my-model") and isinstance(one["created"], int)
+        assert one["id"].startswith("chatcmpl-")
+    assert len({chunk["id"] for chunk in chunks}) == 1 and chunks[0]["id"] != answer["id"]
+    # Both outputs have the three bytes and the stop token.
+    assert answer["usage"] == {"prompt_tokens": 5, "completion_tokens": 8, "total_tokens": 13}
+    assert chunks[-1]["choices"] == [] and chunks[-1]["usage"] == answer["usage"]
+    assert not any("usage" in chunk for chunk in chunks[:-1])
+
+
+def test_the_metrics_know_what_happened(monkeypatch):
+    monkeypatch.setattr(server_counts, "_counts", None)
+
+    async def use(names, engine):
+        for body in (KINDS[0], KINDS[6], {"guided_json": {"type": "strnig"}}):
+            await answered(names, engine, body)
+        with monkeypatch.context() as patched:
+            patched.setitem(names, "MOST_OUTPUTS", 0)
+            await answered(names, engine, KINDS[0])
+        engine.rows = [names["Output"].__new__(names["Output"]) for _ in range(40)]
+        try:
+            return names["metrics"](engine).splitlines()
+        finally:
+            engine.rows = []
+
+    found = with_engine(use)
+    for line in (
+        'interlock_requests_total{kind="choice"} 1',
+        'interlock_refusals_total{reason="schema",where="engine"} 1',
+        'interlock_refusals_total{reason="busy",where="engine"} 1',
+        'interlock_server_outputs{state="running"} 32',
+        'interlock_server_outputs{state="waiting"} 8',
+    ):
+        assert line in found, line
+    names = {line.split("{")[0].split(" ")[0] for line in found}
+    told = {"interlock_rows_total", "interlock_fill_seconds_count", "interlock_core_late_masks_total"}
+    assert told | {"interlock_core_held_bytes", "interlock_compiles"} <= names
 
 
 def test_a_client_that_goes_frees_its_rows():

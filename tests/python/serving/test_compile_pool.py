@@ -8,9 +8,9 @@ import gc
 import os
 import pickle
 import threading
-import time
 
 import pytest
+from slow_compiles import MANY, WAIT, slow, slow_compiles, until
 
 import interlock
 from interlock.explain import byte_vocabulary
@@ -20,43 +20,6 @@ from interlock.serving import RequestCompiler, compile_pool, known_sources
 
 VOCABULARY = byte_vocabulary()
 HONEST = {"guided_choice": ["yes", "no"]}
-WAIT = 60
-"""Seconds after which a test has failed; nothing takes as long."""
-
-
-MANY = {f"a{number}": 1 for number in range(201)}
-"""So many fields that a body begins in the last lane."""
-
-
-def slow(number, **fields):
-    return {"guided_regex": f"slow{number}", **fields}
-
-
-@contextlib.contextmanager
-def slow_compiles(monkeypatch):
-    """Compiles of ``slow`` bodies, as a list, that last until the event is set or their token is cancelled."""
-    begun, may_end, compile = [], threading.Event(), RequestCompiler.compile
-
-    def held(self, body, *, cancel, **options):
-        if "slow" in str(body.get("guided_regex")):
-            begun.append(threading.current_thread().name)
-            while not may_end.wait(0.005):
-                if cancel.is_cancelled:
-                    interlock.check_regex("a", cancel=cancel)
-        return compile(self, body, cancel=cancel, **options)
-
-    monkeypatch.setattr(RequestCompiler, "compile", held)
-    try:
-        yield begun, may_end
-    finally:
-        may_end.set()
-
-
-async def until(condition):
-    end = time.monotonic() + WAIT
-    while not condition():
-        assert time.monotonic() < end
-        await asyncio.sleep(0.005)
 
 
 def threads_of_compilers():

@@ -68,7 +68,11 @@ ONCE = {"type": "json_schema", "json_schema": {"name": "flag", "schema": {"type"
         ({"reasoning_field": "tool_calls"}, ArgumentError, "reasoning_field is 'tool_calls'"),
         ({"reasoning": "maybe"}, ArgumentError, 'reasoning is "none", "optional" or "required"'),
         ({"reasoning_is_open": 1, "reasoning": "optional"}, TypeError, "reasoning_is_open must be"),
-        ({"max_reasoning_tokens": 0, "reasoning": "optional"}, ArgumentError, "a whole number from 1"),
+        (
+            {"max_reasoning_tokens": 0, "reasoning": "optional"},
+            ArgumentError,
+            'from 1, not 0: reasoning="none" turns it',
+        ),
         ({"max_reasoning_tokens": 1 << 70, "reasoning": "optional"}, ArgumentError, "from 1 to 4294967295"),
         ({"format": None, "tokenizer": "{{ messages }}"}, ArgumentError, 'pass format="auto" with it'),
         ({"format": 5}, interlock.ToolFormatError, "a tool format is"),
@@ -101,7 +105,13 @@ def test_an_empty_list_allows_no_special_token():
     compiler = RequestCompiler(SPECIAL, allowed_tokens=[])
     with pytest.raises(interlock.StructuralTagError, match="may not be named") as caught:
         compiler.compile(body)
-    assert compiler.refusal(caught.value).status == 400
+    answer = compiler.refusal(caught.value, body)
+    # A grammar is at fault, and no structural tag.
+    assert (answer.status, answer.reason, answer.body["error"]["code"]) == (400, "grammar", "grammar")
+    tag = {"type": "structural_tag", "format": {"type": "grammar", "syntax": "lark", "grammar": "start: <tool_call>"}}
+    with pytest.raises(interlock.StructuralTagError, match="may not be named") as caught:
+        compiler.compile({"response_format": tag})
+    assert compiler.refusal(caught.value).reason == "structural_tag"
 
 
 def test_limits_in_a_mapping_keep_the_servers_bound_of_a_source():
@@ -198,6 +208,20 @@ def test_reasoning_that_a_body_asks_for_in_vain_is_refused(settings, body, place
     answer = compiler.refusal(caught.value, body)
     assert (answer.status, answer.body["error"]["param"]) == (400, place)
     assert place[1:] in answer.message
+
+
+def test_no_reasoning_is_no_number_of_its_tokens():
+    compiler = RequestCompiler(VOCABULARY, **THINKS)
+    with pytest.raises(interlock.RequestError, match=r'; compile\(body, reasoning="none"\) is for a request') as caught:
+        compiler.compile({"max_reasoning_tokens": 0})
+    said = "it makes reasoning shorter, and the chat template turns it off"
+    assert compiler.refusal(caught.value).message.endswith(said)
+
+
+def test_a_misspelt_setting_says_which_was_meant():
+    for wrong, meant in (("second", "seconds"), ("compile_thread", "compile_threads"), ("max_token", "max_tokens")):
+        with pytest.raises(TypeError, match=f"unexpected keyword argument '{wrong}'; did you mean '{meant}'"):
+            RequestCompiler(VOCABULARY, **{wrong: 3})
 
 
 @pytest.mark.parametrize(("asked", "most"), [(None, 9), (4, 4), (1000, 9), (1 << 70, 9)])

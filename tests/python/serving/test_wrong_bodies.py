@@ -63,6 +63,8 @@ BODIES = [
     ({"stop": ["a", 5]}, "/stop/1"),
     ({"stop": [["a"]]}, "/stop/0"),
     ({"stream": "yes"}, "/stream"),
+    ({"stream": True, "stream_options": True}, "/stream_options"),
+    ({"stream": True, "stream_options": {"include_usage": "yes"}}, "/stream_options/include_usage"),
     ({"stream": 1, "guided_choice": ["a"]}, "/stream"),
     ({"stop_token_ids": 5}, "/stop_token_ids"),
     ({"stop_token_ids": {"a": 1}}, "/stop_token_ids"),

@@ -7,6 +7,7 @@ says so but ``interlock.stats()``.
 from __future__ import annotations
 
 import argparse
+import inspect
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +17,7 @@ from interlock.cli.terminal.exits import UsageError
 from interlock.grammar_syntax import syntax_of
 from interlock.serving import RequestCompiler
 
-_SETTINGS: dict[str, Any] = RequestCompiler.__init__.__kwdefaults__ or {}
+_SETTINGS: dict[str, Any] = inspect.unwrap(RequestCompiler.__init__).__kwdefaults__
 _WRITTEN = {name: _SETTINGS[name] for name in ("whitespace", "spelling")}
 _OPTIONS: dict[str, dict[str, Any]] = {
     "json_schema": _WRITTEN,

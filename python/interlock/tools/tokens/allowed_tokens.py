@@ -70,7 +70,7 @@ class AllowedTokens:
             named = {number for number in refused if any(first <= number <= last for first, last in found.ranges)}
             named |= {number for name in found.names if (number := self._names.get(name)) in refused}
             if not found.is_clear or (refused - named if found.is_complement else named):
-                _refuse(found.written, pointer)
+                _refuse(found.written, pointer, of_grammar=not pointer)
 
 
 def allowed_tokens(tokens: tuple[int | str, ...], vocabulary: Vocabulary) -> AllowedTokens:
@@ -108,18 +108,20 @@ class AllowedNames:
 
     def check(self, number: int, token: object, pointer: str) -> None:
         """``StructuralTagError`` for the text of a special token that may not be named."""
-        if not isinstance(token, str) or not self._knows_texts:
-            return
-        is_refused = token in ROLE_TOKENS - ENDS_OF_TURNS if self._allowed is None else token not in self._allowed
-        if is_refused:
+        if self._is_refused(token):
             _refuse(token, pointer)
 
     def check_grammar(self, text: str, syntax: str, pointer: str) -> None:
         """The same for every token that a grammar names by its text."""
         for found in named_tokens(text, syntax):
             if not found.is_complement:
-                for name in found.names:
-                    self.check(-1, name, pointer)
+                for name in filter(self._is_refused, found.names):
+                    _refuse(name, pointer, of_grammar=not pointer)
+
+    def _is_refused(self, token: object) -> bool:
+        if not isinstance(token, str) or not self._knows_texts:
+            return False
+        return token in ROLE_TOKENS - ENDS_OF_TURNS if self._allowed is None else token not in self._allowed
 
 
 def allowed_names(given: Any) -> AllowedNames | None:
@@ -132,6 +134,8 @@ def _require_token(token: object) -> None:
         raise ArgumentError(f"allowed_tokens are ids or texts of special tokens, not {token!r:.80}")
 
 
-def _refuse(token: object, pointer: str) -> NoReturn:
-    error = StructuralTagError(f"the special token {token!r} may not be named", pointer)
+def _refuse(token: object, pointer: str, of_grammar: bool = False) -> NoReturn:
+    """``of_grammar`` says that a grammar is the whole source, and no structural tag: ``code`` says so."""
+    code = "grammar" if of_grammar else None
+    error = StructuralTagError(f"the special token {token!r} may not be named", pointer, code=code)
     raise with_hint(error, 'allowed_tokens must have it, or be "all"')

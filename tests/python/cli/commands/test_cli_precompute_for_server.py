@@ -98,3 +98,14 @@ def test_a_reference_to_another_file_is_told(folder):
     assert done.returncode == 0
     rows = [json.loads(line) for line in (folder / "more_store" / "report.jsonl").read_text().splitlines()]
     assert "no request brings" in str(rows[0]["notes"]) and "notes" not in rows[1]
+
+
+def test_each_choice_of_tools_is_stored_by_a_run_or_a_request_of_its_own(folder):
+    (folder / "sources" / "named.json").write_text(json.dumps({"tools": TOOLS, "tool_choice": "none"}))
+    body = {"tools": [*TOOLS, {"type": "function", "function": {"name": "other"}}]}
+    (folder / "sources" / "two.json").write_text(json.dumps(body["tools"]))
+    compiler = filled(folder, "choices", "--for-server")
+    assert is_hit(compiler, body) and not is_hit(compiler, body | {"tool_choice": "required"})
+    compiler = filled(folder, "choices", "--for-server", "--tool-choice", "required")
+    assert all(is_hit(compiler, body | {"tool_choice": choice}) for choice in ("auto", "required"))
+    assert is_hit(compiler, {"tools": TOOLS, "tool_choice": "none"})
