@@ -35,16 +35,18 @@ class Work(Generic[_T]):
         self._token: CancelToken | None = None
         self.is_left = False
 
-    def run(self) -> None:
-        """Call ``make`` with a token whose time begins now, and give the future what comes."""
+    def run(self, end: Callable[[Work[_T]], None]) -> None:
+        """Call ``make`` with a token whose time begins now, then ``end``, and give the future what came."""
         try:
             made = self._context.run(self._make, self._begin())
         except BaseException as error:
+            end(self)
             self.future.set_exception(error)
             # The error's traceback holds this frame, and the future holds the error: a circle that only the collector
             # of garbage would free.
             del self
         else:
+            end(self)
             self.future.set_result(made)
 
     def _begin(self) -> CancelToken:
@@ -131,17 +133,19 @@ class Lane:
                 if not self._queues:  # The work that this thread was called for has left.
                     return
                 self._turn.wait(self._until_due())
-            due = self._due[work] = math.inf if self.seconds is None else time.monotonic() + self.seconds + _LATE
-        try:
-            work.run()
-        finally:
-            if work.key is not None and time.monotonic() > due:
-                self.overstayed.add(work.key)
-            with self._turn:
-                del self._due[work]
-                self._put_last(work.client)
-                self._turn.notify_all()
-            del work  # As in ``Work.run``.
+            self._due[work] = math.inf if self.seconds is None else time.monotonic() + self.seconds + _LATE
+        # Who waits for the work finds its place free, and its source among those that took long.
+        work.run(self._end)
+        del work  # As in ``Work.run``.
+
+    def _end(self, work: Work[Any]) -> None:
+        """A work has ended."""
+        if work.key is not None and time.monotonic() > self._due[work]:
+            self.overstayed.add(work.key)
+        with self._turn:
+            del self._due[work]
+            self._put_last(work.client)
+            self._turn.notify_all()
 
     def _next(self) -> Work[Any] | None:
         """The work whose turn it is, out of its queue; ``None`` where none may begin now."""

@@ -11,7 +11,7 @@ use crate::lexeme::{Lexeme, LexemeKind};
 use crate::mask::json::structural_tokens::{BROKEN, missing_after};
 use crate::pushdown::json::frame::{FrameKind, ScalarItem};
 use crate::pushdown::json::literal_trie::NO_SET;
-use rustc_hash::FxHashSet;
+use crate::util::seeded_hash::SeededSet;
 use smallvec::SmallVec;
 
 /// The most classes of configurations that are looked at.
@@ -97,7 +97,7 @@ impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
 
 /// Bytes of plain text: one stands for all that no lexeme tells apart, and that have the same place in characters.
 fn representatives(lexemes: &[&Lexeme]) -> SmallVec<[u8; 32]> {
-    let mut seen: FxHashSet<SmallVec<[u8; 8]>> = FxHashSet::default();
+    let mut seen: SeededSet<SmallVec<[u8; 8]>> = SeededSet::default();
     let mut bytes = SmallVec::new();
     for b in (0x20..=255u8).filter(|b| !b"\"\\".contains(b)) {
         let place = [missing_after(0, b), missing_after(1, b)];
