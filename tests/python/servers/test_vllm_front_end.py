@@ -55,7 +55,7 @@ def test_a_source_is_checked_in_a_thread_and_only_once(front, caplog):
         async def tick():
             nonlocal ticks
             while True:
-                await asyncio.sleep(0.001)
+                await asyncio.sleep(0)
                 ticks += 1
 
         ticker = asyncio.create_task(tick())
@@ -67,7 +67,8 @@ def test_a_source_is_checked_in_a_thread_and_only_once(front, caplog):
         ticker.cancel()
         return ticks
 
-    assert asyncio.run(serve()) > 0
+    # A loop that checks by itself turns a few times.
+    assert asyncio.run(serve()) > 20
     assert front.counts.check_seconds.count("refused") == 1
     assert "request r7: refused: LimitError" in caplog.text
 
