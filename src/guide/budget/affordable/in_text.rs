@@ -29,7 +29,7 @@ impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
             FrameKind::Scalar => n.trace == u32::MAX,
             _ => self.classes[0].is_new && self.classes[0].below == NONE,
         };
-        if !is_kept || !self.describe_top(PLAIN) {
+        if !is_kept || !self.describe_text(0, PLAIN) {
             return self.plain(0);
         }
         let key = std::mem::take(&mut self.key);
@@ -120,12 +120,18 @@ impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
         (byte == b'"' && !prices.is_empty()).then_some(prices)
     }
 
-    /// [`keep`](Self::keep) where plain text leads back to where the guide is: tokens are the same from their first
-    /// mark on.
-    pub(super) fn keep_in_text(&mut self, vocabulary: &Vocabulary, text: &MarkedText, plain: u32, row: &mut [u32]) {
+    /// [`keep`](Self::keep) behind a class that plain text leads back to, at the price `plain`: tokens are the same from
+    /// their first mark on.
+    pub(super) fn keep_in_text(
+        &mut self,
+        vocabulary: &Vocabulary,
+        text: &MarkedText,
+        (class, plain): (u32, u32),
+        row: &mut [u32],
+    ) {
         let fit = u64::from(plain) <= self.left;
         // Where plain text is too much, so is text that ends inside a character or an escape.
-        let kept = self.prices_in_text(text, fit);
+        let kept = self.prices_in_text(class, text, fit);
         let mut marked: SmallVec<[(u32, u32); 64]> = SmallVec::new();
         for &(_, t) in kept.iter().take_while(|&&(price, _)| u64::from(price) <= self.left) {
             marked.push((t, row[t as usize >> 5] & 1 << (t & 31)));
@@ -143,17 +149,17 @@ impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
         marked.into_iter().for_each(|(t, bit)| row[t as usize >> 5] |= bit);
     }
 
-    /// The prices of the tokens that end the text in which the guide is, or of all with a mark, ascending; [`ENDLESS`]
+    /// The prices of the tokens that end the text in which a class is, or of all with a mark, ascending; [`ENDLESS`]
     /// where a token is to be stepped by itself.
-    fn prices_in_text(&mut self, text: &MarkedText, all: bool) -> Arc<[(u32, u32)]> {
-        let is_kept = self.describe_top(if all { ALL } else { ENDS });
+    fn prices_in_text(&mut self, class: u32, text: &MarkedText, all: bool) -> Arc<[(u32, u32)]> {
+        let is_kept = self.describe_text(class, if all { ALL } else { ENDS });
         let key = std::mem::take(&mut self.key);
         if let Some(known) = self.rests.prices(&key).filter(|_| is_kept) {
             return known;
         }
         let trie = &text.from_mark;
         let mut found: Vec<(u32, u32)> = Vec::new();
-        let mut stack: SmallVec<[(u32, u32); 16]> = SmallVec::from_elem((trie.len() as u32, 0), 1);
+        let mut stack: SmallVec<[(u32, u32); 16]> = SmallVec::from_elem((trie.len() as u32, class), 1);
         let mut node = 1;
         while (node as usize) < trie.len() {
             while stack.last().is_some_and(|s| s.0 <= node) {
@@ -170,8 +176,10 @@ impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
             }
             let here = trie.tokens(node);
             if !here.is_empty() {
-                let price = self.price(to);
-                if price != ENDLESS || to == ALONE {
+                // What does not stand for all texts is stepped by itself.
+                let is_one = to == ALONE || self.classes.get(to as usize).is_some_and(|c| !c.except.is_empty());
+                let price = if is_one { ENDLESS } else { self.price(to) };
+                if price != ENDLESS || is_one {
                     found.extend(here.iter().map(|&t| (price, t)));
                 }
             }
@@ -186,9 +194,9 @@ impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
         found
     }
 
-    /// Describes the text in which the guide is by content, and what is asked. False where that has no description.
-    fn describe_top(&mut self, question: u8) -> bool {
-        let node = self.classes[0].node;
+    /// Describes the text in which a class is by content, and what is asked. False where that has no description.
+    fn describe_text(&mut self, class: u32, question: u8) -> bool {
+        let node = self.classes[class as usize].node;
         let n = self.arena.nodes[node as usize];
         self.key.clear();
         self.key.push(question);

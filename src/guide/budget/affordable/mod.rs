@@ -22,6 +22,7 @@
 mod class_bounds;
 mod config_class;
 mod in_lexeme;
+mod in_name;
 mod in_text;
 mod known_bounds;
 mod new_text;
@@ -198,12 +199,15 @@ impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
         {
             return;
         }
+        if self.keep_in_name(vocabulary, marked, row) {
+            return;
+        }
         let (Some(text), Some(plain)) = (&marked.text, self.plain_here()) else {
             return self.walk(trie, Some(marked), row);
         };
         let is_element = self.classes[0].is_new && self.arena.nodes[self.top as usize].kind == FrameKind::Scalar;
         if plain.stays && !is_element && self.exceptions.is_empty() && self.classes[0].below == NONE {
-            return self.keep_in_text(vocabulary, text, plain.most, row);
+            return self.keep_in_text(vocabulary, text, (0, plain.most), row);
         }
         let (Some(all), Some(exceptions)) = (plain.one_verdict(self.left), self.exceptional_tokens(trie, row)) else {
             return self.walk(trie, Some(marked), row);
