@@ -68,6 +68,11 @@ impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
         if is_kept && self.rests.plain(&key).is_some_and(|known| most(known) <= self.left) {
             return;
         }
+        let position = self.key_of_ends();
+        let known = position.as_ref().and_then(|key| self.known_bound_of_ends(key));
+        if known.is_some_and(|known| u64::from(known) <= self.left) {
+            return;
+        }
         let mut highest = 0;
         for (at, word) in row.iter_mut().enumerate() {
             let mut rest = *word & text.quoted[at];
@@ -84,8 +89,16 @@ impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
                 }
             }
         }
-        if is_kept && !self.is_exhausted() {
+        if self.is_exhausted() {
+            return;
+        }
+        if is_kept {
             self.rests.keep_plain(&key, PlainPrices { least: 0, most: highest, stays: false });
+        }
+        if let Some(position) = position
+            && known.is_none()
+        {
+            self.keep_bound_of_ends(&position, highest);
         }
     }
 
