@@ -65,6 +65,15 @@ class Refusal:
         return {"error": {"message": self.message, "type": kind, "param": self.place or None, "code": code}}
 
     @property
+    def headers(self) -> dict[str, str]:
+        """Headers of the answer: 503 says when to ask again.
+
+        >>> Refusal(503, "busy", "limit").headers, Refusal(400, "no", "request").headers
+        ({'Retry-After': '1'}, {})
+        """
+        return {"Retry-After": "1"} if self.status == 503 else {}
+
+    @property
     def is_of_server(self) -> bool:
         """Whether the server is at fault: log the exception then, because ``message`` says nothing of it."""
         return self.status == 500

@@ -78,10 +78,12 @@ class Lane:
     Clients take turns: the next work is one of the client that has the fewest running ones, and of several such clients
     that whose last turn is longest ago. A client has all threads but one, so that another one finds a thread that is
     free. Works without a client are those of one client whose threads are not bounded.
+
+    With ``ends_idle`` the threads end when nothing runs or waits, and others begin with the next work.
     """
 
-    def __init__(self, seconds: float | None, threads: int) -> None:
-        self.seconds, self.threads = seconds, threads
+    def __init__(self, seconds: float | None, threads: int, ends_idle: bool) -> None:
+        self.seconds, self.threads, self.ends_idle = seconds, threads, ends_idle
         self.outgrown, self.overstayed = KnownSources(), KnownSources()
         self._most = threads if seconds is None else 4 * threads
         self._executor: ThreadPoolExecutor | None = None
@@ -146,6 +148,10 @@ class Lane:
             del self._due[work]
             self._put_last(work.client)
             self._turn.notify_all()
+            if self.ends_idle and not self._due and not self._queues and self._executor is not None:
+                # A thread's allocator keeps pages that slow sources filled: they are free when it ends.
+                self._executor.shutdown(wait=False)
+                self._executor = None
 
     def _next(self) -> Work[Any] | None:
         """The work whose turn it is, out of its queue; ``None`` where none may begin now."""

@@ -50,7 +50,7 @@ class CompilePool:
 
     def _start_anew(self) -> None:
         self._mutex = threading.Lock()
-        self._lanes = [Lane(seconds, self.threads) for seconds in (*_LANES, None)]
+        self._lanes = [Lane(seconds, self.threads, seconds != _LANES[0]) for seconds in (*_LANES, None)]
         self._works: set[Work[Any]] = set()
 
     def __reduce__(self) -> tuple[Any, ...]:

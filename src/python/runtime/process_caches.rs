@@ -218,7 +218,7 @@ pub fn clear_caches(py: Python<'_>) -> PyResult<()> {
 #[pyfunction]
 #[pyo3(signature = (n), text_signature = "(n)")]
 pub fn set_index_cache_bytes(py: Python<'_>, n: &Bound<'_, PyAny>) -> PyResult<()> {
-    let n = count_argument(n, "n")?;
+    let n = count_argument(n, "the number of bytes")?;
     detached(py, || {
         MOST_BYTES.store(n, Ordering::Relaxed);
         caches().iter().for_each(|cache| cache.set_most(n));
@@ -246,7 +246,7 @@ pub fn get_index_cache_bytes() -> usize {
 #[pyfunction]
 #[pyo3(signature = (n), text_signature = "(n)")]
 pub fn set_mask_cache_bytes(py: Python<'_>, n: &Bound<'_, PyAny>) -> PyResult<()> {
-    let n = count_argument(n, "n")?;
+    let n = count_argument(n, "the number of bytes")?;
     detached(py, || {
         limits::set_mask_cache_bytes(n);
         tables().iter().for_each(|tables| tables.evict());

@@ -10,7 +10,9 @@ import json
 import logging
 import re
 import weakref
+from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
 
 import interlock
 import pytest
@@ -245,11 +247,39 @@ def test_a_server_with_too_much_to_do_says_so(monkeypatch):
 
 def test_a_client_with_too_many_sources_is_429_and_no_other(monkeypatch):
     async def use(names, engine):
-        waiting = {"a": names["MOST_OF_CLIENT"], None: names["MOST_OF_CLIENT"]}
+        most, _ = names["MOST_OF_CLIENT"]
+        waiting = {"a": most, None: most}
         monkeypatch.setattr(type(engine.compiler), "num_waiting_of", lambda self, client: waiting.get(client, 0))
         return [(await answered(names, engine, KINDS[0], client))[0] for client in ("a", "b", None)]
 
     assert with_engine(use) == [429, 200, 200]
+
+
+def test_a_client_with_many_outputs_fills_neither_the_server_nor_the_batch():
+    many = {"guided_regex": "[ab]{3000}", "n": 8, "max_tokens": 4000}
+
+    async def use(names, engine):
+        _, most = names["MOST_OF_CLIENT"]
+        running = [asyncio.create_task(answered(names, engine, many, "a")) for _ in range(2 * most // 8)]
+        while sum(not row.has_left for row in engine.rows) < most // 8 * 8:
+            await asyncio.sleep(0.01)
+        few = {"guided_choice": ["yes"], "n": 8}
+        statuses = [(await answered(names, engine, few, client))[0] for client in ("a", "b", "c")]
+        rows = [SimpleNamespace(client=client) for client in ("a",) * 40 + ("b",) * 2]
+        shares = Counter(row.client for row in names["Engine"].next_batch(SimpleNamespace(rows=rows)))
+        for task in running:
+            task.cancel()
+        found = await asyncio.gather(*running, return_exceptions=True)
+        return (
+            statuses,
+            shares,
+            [one[0] for one in found if not isinstance(one, BaseException)],
+            len(engine.rows) <= most,
+        )
+
+    statuses, shares, refused, is_bounded = with_engine(use)
+    assert statuses == [429, 200, 200] and shares == {"a": 30, "b": 2} and is_bounded
+    assert refused and set(refused) <= {429}
 
 
 def test_the_compiler_knows_the_client(monkeypatch):

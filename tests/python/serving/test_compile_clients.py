@@ -147,3 +147,24 @@ def test_what_has_no_hash_is_no_client():
     for body in (HONEST, {}):
         with pytest.raises(TypeError, match="unhashable"):
             asyncio.run(compiler_of(1).compile_async(body, client=[]))
+
+
+def test_threads_of_slow_sources_end_when_they_have_nothing_to_do(monkeypatch):
+    def threads():
+        return sum(thread.name.startswith("interlock-compile") for thread in threading.enumerate())
+
+    async def main():
+        compiler, before = compiler_of(2), threads()
+        for _ in range(2):  # Others take their place.
+            may_end.clear()
+            begun.clear()
+            tasks = [asked(compiler, number, "a") for number in range(3)]
+            await until(lambda: begun)
+            assert threads() > before
+            may_end.set()
+            assert [(await task).kind for task in tasks] == ["regex"] * 3
+            await until(lambda: threads() == before)
+        compiler.close()
+
+    with slow_compiles(monkeypatch) as (begun, may_end):
+        asyncio.run(main())
