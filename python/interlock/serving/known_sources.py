@@ -13,7 +13,7 @@ from interlock.tools.requests.request_body import FIELDS
 __all__ = ["KnownSources", "has_few_fields"]
 
 _MOST_SOURCES = 4096
-_MOST_CHARACTERS = 1 << 18
+_MOST_CHARACTERS = 1 << 16
 """A longer source takes milliseconds to be looked up: too long for an event loop."""
 _FIELDS = (
     *("tools", "tool_choice", "parallel_tool_calls", "max_reasoning_tokens", "stop_token_ids"),
@@ -44,6 +44,31 @@ def has_few_fields(body: Mapping[Any, Any]) -> bool:
     return True
 
 
+def _is_long(value: Any) -> bool:
+    """Whether the JSON of a value has too many characters for an event loop, which is known after as many.
+
+    >>> _is_long({"a": ["b"]}), _is_long(["x" * 70_000]), _is_long([[0]] * 20_000)
+    (False, True, True)
+    """
+    room = _MOST_CHARACTERS
+    todo = [value]
+    for one in todo:
+        if isinstance(one, str):
+            room -= len(one)
+        elif isinstance(one, Mapping):
+            room -= 4 * len(one)
+            if room >= 0:
+                todo += one
+                todo += one.values()
+        elif isinstance(one, list | tuple):
+            room -= 2 * len(one)
+            if room >= 0:
+                todo += one
+        if room < 0:
+            return True
+    return False
+
+
 class KnownSources:
     """Digests of 4,096 sources, those that were added last. It keeps no index: one that has left the cache of indexes
     is compiled again, so an answer here is a guess. Any number of threads may share it.
@@ -65,11 +90,11 @@ class KnownSources:
         True
         """
         fields = [(body.get(name), options.get(name)) for name in _FIELDS]
+        if _is_long([asked, fields]):
+            return None
         try:
             text = json.dumps([asked, fields, bool(body.get("stop"))])
         except (TypeError, ValueError, RecursionError):
-            return None
-        if len(text) > _MOST_CHARACTERS:
             return None
         return hashlib.blake2b(text.encode(), digest_size=16).digest()
 

@@ -363,7 +363,7 @@ class RequestCompiler:
         """``compile`` in a thread, so that the event loop goes on. When the task is cancelled, because its client has
         gone, the compile ends too. ``options`` are those of ``compile``, but for ``cancel``.
 
-        A request for nothing does not wait, nor does a source of up to 256 Ki characters that is known: its index is in
+        A request for nothing does not wait, nor does a source of up to 64 Ki characters that is known: its index is in
         use, or it came twice and is among those that came last (``set_index_cache_bytes``). It costs the event loop
         less than a millisecond, and 20 at most where its index is gone.
 
