@@ -39,6 +39,7 @@ __all__ = [
     "Event",
     "EventHistory",
     "Forced",
+    "IdKnown",
     "NameKnown",
     "Reasoning",
     "TakenBack",
@@ -76,6 +77,16 @@ class NameKnown:
 
     call: int
     name: str
+
+
+@dataclass(frozen=True)
+class IdKnown:
+    """It is certain which identifier a call has, where its notation writes one: before or behind the name, mostly
+    before the arguments.
+    """
+
+    call: int
+    id: str
 
 
 @dataclass(frozen=True)
@@ -132,7 +143,7 @@ class End:
 
 
 Event: TypeAlias = (
-    Text | Reasoning | CallBegun | NameKnown | ArgumentBytes | CallEnded | Captured | Forced | TakenBack | End
+    Text | Reasoning | CallBegun | NameKnown | IdKnown | ArgumentBytes | CallEnded | Captured | Forced | TakenBack | End
 )
 """Any event."""
 
@@ -404,6 +415,9 @@ class _Reading:
             return []
         if words[0] == "call":
             return [CallEnded(self.capture(marker).ordinal, self.call(marker))]
+        if words[0] == "id":
+            identifier = "".join(words[1:]) + self.capture(marker).data.decode("utf-8", "replace")
+            return [IdKnown(number, identifier) for number in self.calls(marker)]
         if words[0] == "tag":
             return [Captured(words[1] if len(words) > 1 else "", self.capture(marker).data)]
         if words[0] == "captured":

@@ -114,7 +114,8 @@ class Reply:
 
     def close(self) -> list[dict[str, Any]]:
         """The last ``delta`` objects, for an output that ends without a stop token: text that was held back, since a
-        stop text or a character might have gone on. Nothing where the output has ended. No token may come behind it.
+        stop text or a character might have gone on, and a call whose identifier was not whole. Nothing where the output
+        has ended. No token may come behind it.
 
         >>> from interlock.explain import byte_vocabulary
         >>> from interlock.serving import RequestCompiler
@@ -126,7 +127,8 @@ class Reply:
             return []
         self._is_closed = True
         if self._has_events:
-            return self._deltas_of_events([] if self._event_stops is None else self._event_stops.release())
+            held = self._deltas_of_events([] if self._event_stops is None else self._event_stops.release())
+            return held + self._stream.close()
         return self._sent(self._read(self._decoder.decode(b"", True), len(self._tokens)) + self._released())
 
     @property
@@ -190,7 +192,7 @@ class Reply:
     def choice(self) -> dict[str, Any]:
         """The element of ``choices`` of a chat completion, of all tokens that ``deltas`` was given: ``index``,
         ``message`` and ``finish_reason``, which is ``None`` where the output has not ended. A call has the identifier
-        that its delta had, or the notation's own.
+        that its delta had: the notation's own where that stands before the arguments, and else one of ``new_id``.
 
         >>> from interlock.explain import byte_vocabulary
         >>> from interlock.serving import RequestCompiler
@@ -203,7 +205,7 @@ class Reply:
         last.close()
         if self._has_events:
             # A client knows calls by the identifiers that it was sent.
-            sent = iter(last._stream.call_ids)
+            sent = iter(last._stream.new_ids)
             new_id: Callable[[], str] = self._options["new_id"]
             options = self._options | {"new_id": lambda: next(sent, None) or new_id()}
             return chat_completion_choice(last._events, **options) | {"finish_reason": self.finish_reason}

@@ -93,6 +93,38 @@ def test_the_first_turn_goes_on_with_what_the_assistant_has_said():
         gen.tool_loop(chat, [day_after], format="hermes", max_tokens=120, tool_choice="required")
 
 
+class KimiChats(Chats):
+    """As the chat template of Kimi K2 writes calls and results: by the identifiers of the messages."""
+
+    def apply_chat_template(self, messages, **options):
+        def written(message):
+            calls = (
+                f"<|tool_call_begin|>{call['id']}<|tool_call_argument_begin|>{call['function']['arguments']}"
+                "<|tool_call_end|>"
+                for call in message.get("tool_calls", ())
+            )
+            section = "".join(calls)
+            section = section and f"<|tool_calls_section_begin|>{section}<|tool_calls_section_end|>"
+            returned = f"## Return of {message['tool_call_id']}\n" if message["role"] == "tool" else ""
+            return message | {"content": returned + message["content"] + section}
+
+        return super().apply_chat_template([written(message) for message in messages], **options)
+
+
+def test_a_chat_template_that_writes_the_identifiers_of_calls_gets_the_models_own():
+    called = (
+        "<|tool_calls_section_begin|><|tool_call_begin|>functions.day_after:0<|tool_call_argument_begin|>"
+        '{"day": "2026-01-31"}<|tool_call_end|><|tool_calls_section_end|>'
+    )
+    gen = Generator({"Which day?": called, "2026-02-01": "The first of February."})
+    gen.chats = KimiChats(gen)
+    answer = gen.tool_loop("Which day?", [day_after], format="kimi_k2", max_tokens=200)
+    assert answer.text == "The first of February."
+    assert answer.messages[1]["tool_calls"][0]["id"] == answer.messages[2]["tool_call_id"] == "functions.day_after:0"
+    assert gen.chats.seen[-1][-2]["content"] == called
+    assert gen.chats.seen[-1][-1]["content"] == "## Return of functions.day_after:0\n2026-02-01"
+
+
 def test_no_call_is_an_answer_at_once():
     answer = Generator({"Hi": "Hello."}).tool_loop("Hi", [day_after], format="hermes", max_tokens=40)
     assert answer.text == "Hello." and answer.calls == []

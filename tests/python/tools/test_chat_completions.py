@@ -9,7 +9,7 @@ import pytest
 
 import interlock
 from interlock import events as ev
-from interlock.tools import Call, ChatCompletionDeltas, chat_completion_choice, format_names, render
+from interlock.tools import Call, ChatCompletionDeltas, chat_completion_choice, format_names, render, tool_format
 from interlock.tools.replies import chat_completions
 
 VOCABULARY = interlock.Vocabulary([bytes([i]) for i in range(256)] + [b""], eos_token_ids=[256])
@@ -80,15 +80,17 @@ def test_parallel_calls_of_every_format(form, known):
     assert [(call["function"]["name"], json.loads(call["function"]["arguments"])) for call in calls] == [
         (call.name, call.arguments) for call in CALLS
     ]
-    assert [call["id"] for call in calls] == ["call_0", "call_1"]
+    ended = [event.call for event in index.parse(data) if isinstance(event, ev.CallEnded)]
+    has_own = any("${id}" in notation.begin for notation in tool_format(form).notations)
+    ids = [call.id if has_own else f"call_{at}" for at, call in enumerate(ended)]
+    assert all(ids) and [call["id"] for call in calls] == ids
 
     choice = chat_completion_choice(index.parse(data), new_id=numbered(), **options)
     whole = choice["message"]
     assert choice["finish_reason"] == "tool_calls" and choice["index"] == 0
     assert whole["content"] == (message["content"] or None) and whole["role"] == "assistant"
     assert [call["function"] for call in whole["tool_calls"]] == [call["function"] for call in calls]
-    ended = [event.call for event in index.parse(data) if isinstance(event, ev.CallEnded)]
-    assert [call["id"] for call in whole["tool_calls"]] == [call.id or f"call_{i}" for i, call in enumerate(ended)]
+    assert [call["id"] for call in whole["tool_calls"]] == ids
 
 
 def test_json_arguments_come_in_fragments():

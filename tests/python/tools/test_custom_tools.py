@@ -99,7 +99,7 @@ def test_calls_of_custom_tools_have_openais_shape(form, byte_vocabulary):
     options = {"format": form, "tools": tools, "new_id": lambda: "call_1"}
     choice = chat_completion_choice(index.parse(called), **options)
     (call,) = choice["message"]["tool_calls"]
-    assert choice["finish_reason"] == "tool_calls" and call.pop("id") in ("call_1", "123456789")
+    assert choice["finish_reason"] == "tool_calls" and call.pop("id").endswith(("call_1", "123456789"))
     assert call == {"type": "custom", "custom": {"name": "dial", "input": TEXT}}
 
 

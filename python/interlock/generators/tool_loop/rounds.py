@@ -254,7 +254,8 @@ class _Chat:
 
     def _found_style(self) -> tuple[str, str]:
         """How this template takes calls and results: the first way in which both stand in the rendered chat."""
-        call = Call("qx7name7xq", {"q": "qx7value7xq"}, self._form.id.of(0))
+        name, id = "qx7name7xq", self._form.id
+        call = Call(name, {"q": "qx7value7xq"}, id.prefix_of(name) + id.of(0))
         raw = render_calls(self._form, [call])
         for style in ((a, b) for b in ("tool", "user") for a in ("object", "text", "content")):
             turns = _turns(style, [call], ["qx7result7xq"], "", raw)

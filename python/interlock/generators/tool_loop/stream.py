@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from interlock._core import ArgumentError
-from interlock.events import ArgumentBytes, CallBegun, CallEnded, NameKnown, Reasoning, Text
+from interlock.events import ArgumentBytes, CallBegun, CallEnded, IdKnown, NameKnown, Reasoning, Text
 from interlock.output_types.function_calls import FunctionCall
 
 if TYPE_CHECKING:
@@ -26,9 +26,9 @@ class ToolResult:
     """What its function returned, or what the model was told of its error, or of a call that it repeated."""
 
 
-EVENTS = (Text, Reasoning, CallBegun, NameKnown, ArgumentBytes, CallEnded)
+EVENTS = (Text, Reasoning, CallBegun, NameKnown, IdKnown, ArgumentBytes, CallEnded)
 """The events of a turn that are given. Grammars of calls have no others but ``Forced`` and ``End``."""
-ToolEvent: TypeAlias = Text | Reasoning | CallBegun | NameKnown | ArgumentBytes | CallEnded | ToolResult
+ToolEvent: TypeAlias = Text | Reasoning | CallBegun | NameKnown | IdKnown | ArgumentBytes | CallEnded | ToolResult
 """What a ``ToolStream`` gives: the events of ``interlock.events`` of each turn, and the results of its calls."""
 
 

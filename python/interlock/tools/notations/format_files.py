@@ -192,7 +192,12 @@ def _notation(table: _Table) -> Notation:
 
 
 def _call_id(table: _Table) -> CallId:
-    found = CallId(table.text("pattern", "[0-9]+"), table.number("first", 0), table.text("example", ""))
+    found = CallId(
+        pattern=table.text("pattern", "[0-9]+"),
+        prefix=table.template("prefix", ("name",), ""),
+        first=table.number("first", 0),
+        example=table.text("example", ""),
+    )
     try:
         matches = re.fullmatch(found.pattern, found.of(0))
     except re.error as error:

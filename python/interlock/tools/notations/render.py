@@ -33,7 +33,7 @@ class Call:
     name: str
     arguments: Mapping[str, Any] = field(default_factory=dict)
     id: str = field(default="", compare=False)
-    """The identifier in the text, where the format has one."""
+    """The identifier that a client knows the call by: the one in the text, where the format has one."""
 
     def __post_init__(self) -> None:
         require(name=(self.name, "text"), id=(self.id, "text"))
@@ -143,7 +143,8 @@ def render_calls(form: ToolFormat, calls: Sequence[Call], notation: int = 0, *, 
 
 
 def _call(form: ToolFormat, notation: Notation, call: Call, index: int, is_compact: bool) -> str:
-    values = {"name": written_name(form, notation, call.name), "id": call.id or form.id.of(index)}
+    name = written_name(form, notation, call.name)
+    values = {"name": name, "id": call.id.removeprefix(form.id.prefix_of(name)) or form.id.of(index)}
     arguments = write_arguments(form.arguments, call.arguments, is_compact)
     # Where strings have quotes the closer may stand inside of one: its reader knows where the arguments end.
     if form.arguments.encoding == "tagged" and notation.end and notation.end in arguments:

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from interlock.tools.notations import template
+
 __all__ = ["Arguments", "CallId", "Encoding", "Layout", "Notation", "Reasoning", "ToolFormat"]
 
 Escape = Literal["none", "json", "attribute", "xml"]
@@ -75,7 +77,9 @@ class CallId:
     """The identifier of a call, where the notation has one."""
 
     pattern: str = "[0-9]+"
-    """A pattern that every identifier matches."""
+    """A pattern that what stands for ``${id}`` matches."""
+    prefix: str = ""
+    """What an identifier begins with, where the notation has it in front of ``${id}``; perhaps with ``${name}``."""
     first: int = 0
     """Calls are numbered from here when they are written."""
     example: str = ""
@@ -89,6 +93,14 @@ class CallId:
         """
         number = str(self.first + index)
         return self.example[: max(len(self.example) - len(number), 0)] + number
+
+    def prefix_of(self, name: str) -> str:
+        """What the identifiers of calls of one tool begin with, by the tool's name as it is written.
+
+        >>> CallId(prefix="functions.${name}:").prefix_of("add")
+        'functions.add:'
+        """
+        return template.fill(self.prefix, {"name": name})
 
 
 @dataclass(frozen=True)

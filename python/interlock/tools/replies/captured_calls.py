@@ -51,7 +51,7 @@ def read_call(data: bytes, markers: Sequence[tuple[int, bool, str]]) -> Call:
         name = named.words[1]
     for part in named.parts:
         if part.words[0] == "id":
-            identifier = data[part.start : part.end].decode()
+            identifier = "".join(part.words[1:]) + data[part.start : part.end].decode()
         elif part.words[0] == "arguments":
             arguments = _arguments(data, part)
         elif part.words[0] == "member":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 import uuid
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -18,11 +19,13 @@ from interlock.events import (
     End,
     Event,
     Forced,
+    IdKnown,
     NameKnown,
     Reasoning,
     TakenBack,
     Text,
 )  # fmt: skip
+from interlock.tools.notations import template
 from interlock.tools.notations.format_files import tool_format
 from interlock.tools.notations.tool_format import ToolFormat
 from interlock.tools.requests.tool_list import tools_of
@@ -40,6 +43,16 @@ def new_call_id() -> str:
     return f"call_{uuid.uuid4().hex[:24]}"
 
 
+def _new_id_of(form: ToolFormat | None) -> Callable[[], str]:
+    """What makes identifiers where the caller says nothing. Chat templates refuse others than those of their notation,
+    where these are letters and digits: Mistral's have nine.
+    """
+    size = 0 if form is None else len(form.id.example)
+    if form is None or not size or not re.fullmatch(form.id.pattern, ("0a" * size)[:size]):
+        return new_call_id
+    return lambda: uuid.uuid4().hex[:size]
+
+
 _FIELDS = ("", "role", "content", "tool_calls")
 """Fields of a message that hold something else than reasoning."""
 _TEXT = {"function": "arguments", "custom": "input"}
@@ -51,10 +64,12 @@ class _OpenCall:
     """A call that has begun: its place in ``tool_calls``, whether a client knows of it, and whether arguments came."""
 
     index: int
-    is_named: bool = False
+    name: str = ""
+    is_sent: bool = False
     has_arguments: bool = False
     kind: Literal["function", "custom"] = "function"
     id: str = ""
+    has_new_id: bool = False
 
 
 class ChatCompletionDeltas:
@@ -71,8 +86,9 @@ class ChatCompletionDeltas:
     * ``tools``: the tools of the request, as ``Index.from_tools`` has them. A call of a custom tool has the ``type``
       ``"custom"`` and ``custom.name``, and its text comes whole, in ``custom.input``, when the call ends. Without
       ``tools`` all calls are those of functions.
-    * ``new_id`` makes the identifier of a call. The notation's own, where it has one, is often known only when a call
-      ends, and a client needs it at its beginning.
+    * ``new_id`` makes the identifier of a call whose notation has none, or none before the arguments. Otherwise the
+      call has the notation's own (``functions.now:0`` in Kimi K2), and its first delta waits until that is whole. By
+      default it looks as OpenAI's does, or as the notation's own where these are letters and digits.
     * ``reasoning_field`` is the field of reasoning: ``"reasoning_content"``, as vLLM, SGLang and DeepSeek call it, or
       another name, or ``None`` to leave reasoning out.
 
@@ -104,10 +120,13 @@ class ChatCompletionDeltas:
         form = None if format is None else tool_format(format)
         self._arguments_are_json = form is not None and form.arguments.encoding == "json"
         notations = () if form is None else form.notations
+        # Without a format the arguments show that no identifier stands before them.
+        self._may_have_ids = form is None or any("id" in template.placeholders(n.begin) for n in notations)
         # What stands between two calls of a section, without its blanks.
         self._separators = {separator.strip() for n in notations for separator in (n.separator, *n.other_separators)}
         self._custom = {tool.name for tool in tools_of(() if tools is None else tools) if tool.input is not None}
-        self._new_id, self._reasoning_field = new_id, reasoning_field
+        self._new_id = _new_id_of(form) if new_id is new_call_id else new_id
+        self._reasoning_field = reasoning_field
         self._calls: dict[int, _OpenCall] = {}
         self._has_begun = self._has_ended = False
         # White space, and behind a call a separator, that is sent only if text follows.
@@ -122,7 +141,12 @@ class ChatCompletionDeltas:
     @property
     def call_ids(self) -> list[str]:
         """The identifiers of the calls that were sent, in order."""
-        return [call.id for call in self._calls.values() if call.is_named]
+        return [call.id for call in self._calls.values() if call.is_sent]
+
+    @property
+    def new_ids(self) -> list[str]:
+        """Those of ``call_ids`` that ``new_id`` made."""
+        return [call.id for call in self._calls.values() if call.is_sent and call.has_new_id]
 
     @property
     def has_ended(self) -> bool:
@@ -147,6 +171,15 @@ class ChatCompletionDeltas:
         found: list[dict[str, Any]] = []
         for event in events:
             found += self._deltas(event)
+        return self._behind_role(found)
+
+    def close(self) -> list[dict[str, Any]]:
+        """The last deltas of an output that was cut off: that of a call whose identifier was not whole, which now gets
+        one of ``new_id``. Nothing behind ``End``.
+        """
+        return self._behind_role([delta for call in self._calls.values() for delta in self._begin(call)])
+
+    def _behind_role(self, found: list[dict[str, Any]]) -> list[dict[str, Any]]:
         if found and not self._has_begun:
             self._has_begun = True
             found.insert(0, {"role": "assistant", "content": None if "tool_calls" in found[0] else ""})
@@ -165,18 +198,26 @@ class ChatCompletionDeltas:
             self._blank = ""
             self._calls[event.call] = _OpenCall(len(self._calls))
         elif isinstance(event, NameKnown):
-            return self._name(self._call(event, event.call), event.name)
+            call = self._call(event, event.call)
+            self._name(call, event.name)
+            return self._begin(call) if call.id or not self._may_have_ids else []
+        elif isinstance(event, IdKnown):
+            call = self._call(event, event.call)
+            call.id = call.id or event.id
+            return self._begin(call)
         elif isinstance(event, ArgumentBytes):
             call = self._call(event, event.call)
+            begun = self._begin(call)
             # The text of a custom tool stands in a string of JSON there, so it is sent when it is read.
             if self._arguments_are_json and call.kind == "function":
-                return self._fragment(call, event.data.decode("utf-8", "replace"))
+                begun += self._fragment(call, event.data.decode("utf-8", "replace"))
+            return begun
         elif isinstance(event, CallEnded):
             call = self._call(event, event.number)
-            named = [] if call.is_named else self._name(call, event.call.name)
-            if call.has_arguments:
-                return named
-            return named + self._fragment(call, _written(call, event.call.arguments))
+            self._name(call, event.call.name)
+            call.id = call.id or event.call.id
+            begun = self._begin(call)
+            return begun if call.has_arguments else begun + self._fragment(call, _written(call, event.call.arguments))
         elif isinstance(event, End):
             self._has_ended = True
             if self._blank and not self._calls:
@@ -204,11 +245,18 @@ class ChatCompletionDeltas:
         self._blank = whole[len(kept) :]
         return [{"content": kept}] if kept else []
 
-    def _name(self, call: _OpenCall, name: str) -> list[dict[str, Any]]:
-        call.is_named = True
+    def _name(self, call: _OpenCall, name: str) -> None:
+        call.name = name
         call.kind = "custom" if name in self._custom else "function"
-        call.id = self._new_id()
-        inner = {"name": name, _TEXT[call.kind]: ""}
+
+    def _begin(self, call: _OpenCall) -> list[dict[str, Any]]:
+        """The first delta of a call whose name is known, unless it was sent."""
+        if call.is_sent or not call.name:
+            return []
+        call.is_sent = True
+        if not call.id:
+            call.id, call.has_new_id = self._new_id(), True
+        inner = {"name": call.name, _TEXT[call.kind]: ""}
         one = {"index": call.index, "id": call.id, "type": call.kind, call.kind: inner}
         return [{"tool_calls": [one]}]
 
@@ -235,7 +283,7 @@ def chat_completion_choice(
     ``tool_calls``, and ``finish_reason``.
 
     ``events`` are those of ``Index.parse`` or all that ``Guide.events`` gave. ``content`` is ``None`` where the model
-    wrote calls and no text. ``id`` of a call is the notation's own where it has one. A call that was cut off has the
+    wrote calls and no text. ``id`` of a call is the one that its first delta has. A call that was cut off has the
     arguments that came, with the ``finish_reason`` ``"length"``. The keywords and errors are those of
     ``ChatCompletionDeltas``.
 
@@ -245,10 +293,9 @@ def chat_completion_choice(
     ([{'id': '7', 'type': 'function', 'function': {'name': 'now', 'arguments': '{}'}}], 'tool_calls')
     """
     deltas = ChatCompletionDeltas(format=format, tools=tools, new_id=new_id, reasoning_field=reasoning_field)
-    kept = list(events) if isinstance(events, Iterable) else events
     message: dict[str, Any] = {"role": "assistant", "content": None}
     calls: list[dict[str, Any]] = []
-    for delta in deltas.take(kept)[1:]:
+    for delta in [*deltas.take(events), *deltas.close()][1:]:
         for name in ("content", reasoning_field):
             if name is not None and name in delta:
                 message[name] = (message.get(name) or "") + delta[name]
@@ -259,10 +306,6 @@ def chat_completion_choice(
                 call = calls[one["index"]]
                 kind, text = call["type"], _TEXT[call["type"]]
                 call[kind][text] += one[kind][text]
-    named = [event for event in kept if isinstance(event, CallEnded) and event.call.id]
-    places = {event.call: at for at, event in enumerate(e for e in kept if isinstance(e, CallBegun))}
-    for event in named:
-        calls[places[event.number]]["id"] = event.call.id
     if calls:
         message["tool_calls"] = calls
     elif message["content"] is None:

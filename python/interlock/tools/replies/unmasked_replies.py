@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from interlock.events import CallBegun, CallEnded, End, Event, NameKnown, Reasoning, Text
+from interlock.events import CallBegun, CallEnded, End, Event, IdKnown, NameKnown, Reasoning, Text
 from interlock.tools.errors import ToolFormatError
 from interlock.tools.notations import template
 from interlock.tools.notations.argument_parsing import read_arguments_at
@@ -83,7 +83,10 @@ def _events(parts: Iterable[Text | Reasoning | Call]) -> Iterator[Event]:
             yield kept
             kept = None
         if isinstance(part, Call):
-            yield from (CallBegun(number), NameKnown(number, part.name), CallEnded(number, part))
+            yield CallBegun(number)
+            if part.id:
+                yield IdKnown(number, part.id)
+            yield from (NameKnown(number, part.name), CallEnded(number, part))
             number += 1
         elif part.text:
             kept = part
@@ -380,7 +383,10 @@ class _Reader:
         schema = True if self.schemas is None else self.schemas.get(name, True)
         arguments, at = read_arguments_at(self.form.arguments, self.text, match.end(), schema)
         end = notation.after_call(self.text, at, named)
-        return None if end is None else (Call(name, arguments, named.get("id") or ""), end)
+        identifier = named.get("id") or ""
+        if identifier:
+            identifier = self.form.id.prefix_of(named["name"]) + identifier
+        return None if end is None else (Call(name, arguments, identifier), end)
 
     def after_blank(self, at: int) -> int:
         """The first place from ``at`` on that is no white space."""

@@ -181,7 +181,7 @@ class Event:
     kind: Literal["reasoning", "text", "call", "arguments", "argument", "id"]
     """``arguments``, ``argument`` and ``id`` stand inside the tag of a call, and say which parts of it are that."""
     name: str = ""
-    """The tool that is called, or the argument."""
+    """The tool that is called, or the argument; of ``id`` what the identifier begins with, in front of the text."""
 
 
 Begin: TypeAlias = str | Token | Regex | Sequence | Or

@@ -251,7 +251,7 @@ def _event(fields: Fields) -> nodes.Event | None:
     kinds = ("reasoning", "text", "call", "arguments", "argument", "id")
     if kind not in kinds:
         inner.refuse("kind", f"{kind!r} is no kind of event; there are {', '.join(kinds)}")
-    name = inner.text("name") if kind in ("call", "argument") else ""
+    name = inner.text("name") if kind in ("call", "argument") or (kind == "id" and inner.has("name")) else ""
     inner.done()
     return nodes.Event(kind, name)  # type: ignore[arg-type]
 

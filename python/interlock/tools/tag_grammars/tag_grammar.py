@@ -270,7 +270,8 @@ class GrammarBuilder(TagSequences):
         if kind == "argument":
             return self.event("string", self.within("arguments", tag.content, stops, place), place)
         if kind == "id":
-            return self.event("id", self.within("call", tag.content, stops, place), place)
+            prefix = (tag.event.name,) if tag.event is not None and tag.event.name else ()
+            return self.event(written_event("id", *prefix), self.within("call", tag.content, stops, place), place)
         if kind:
             return self.event(kind, self.within("tag", tag.content, stops, place), place)
         if self.inside or holds_events(tag.content):

@@ -46,7 +46,8 @@ def _split(form: ToolFormat, delimiter: str, name: str) -> tuple[str, list[nodes
     rest: list[nodes.Format] = []
     for kind, text in template.pieces(delimiter):
         if kind == "placeholder" and text == "id":
-            rest.append(nodes.Tag("", nodes.Regex(form.id.pattern), ("",), nodes.Event("id")))
+            identifier = nodes.Event("id", form.id.prefix_of(name))
+            rest.append(nodes.Tag("", nodes.Regex(form.id.pattern), ("",), identifier))
         else:
             text = name if kind == "placeholder" else text
             if not rest:

@@ -347,10 +347,13 @@ class _Builder:
         if self.response is not None and self.mode != "required":
             answer = self.response.tag(begin, (layout.text_end,))
             parts.append(answer if calls is None else nodes.Or((nodes.Sequence((text, calls)), answer)))
+        elif self.mode == "required" and calls is not None:
+            # The block of the text stands in every turn: here it is empty.
+            parts += [nodes.ConstString(begin + layout.text_end), calls]
         else:
             parts.append(text)
             if calls is not None:
-                parts.append(calls if self.mode == "required" else nodes.Optional(calls))
+                parts.append(nodes.Optional(calls))
         if layout.end:
             parts.append(nodes.ConstString(layout.end))
         return nodes.Sequence(tuple(parts))
@@ -370,7 +373,7 @@ class _Builder:
                 raise RequestError(f"the format {self.form.name} has no reasoning", "/reasoning")
             thought = nodes.Tag(found.begin, self.thoughts(), (found.end,), nodes.Event("reasoning"))
             between.append(thought)
-        if layout.preamble_begin:
+        if layout.preamble_begin and self.mode != "required":
             between.append(
                 nodes.Tag(layout.preamble_begin, nodes.AnyText(), (layout.preamble_end,), nodes.Event("text"))
             )
