@@ -153,11 +153,12 @@ NAME :=
 TEST :=
 PROFILE := one-test
 ONE_OF = $(if $(TEST),--test $(TEST),--lib)
-test-one: ## some Rust tests by name, built quickly: NAME=schema::format, or TEST=masks NAME=seen_keys
-	@test -n "$(NAME)" || { echo "make test-one NAME=parse:: takes a part of the names of tests" >&2; exit 2; }
-	@listed=$$(cargo test --profile $(PROFILE) $(ONE_OF) "$(NAME)" -- --list) || exit; echo "$$listed" | grep -q ': test$$' || \
-	  { echo "make test-one: no test of $(if $(TEST),tests/$(TEST),src) has '$(NAME)' in its name; TEST=NAME_OF_A_FOLDER looks into tests/" >&2; exit 2; }
-	cargo test --profile $(PROFILE) $(ONE_OF) "$(NAME)"
+test-one: ## some Rust tests by name, built quickly: NAME=schema::format, NAME="a b", or TEST=masks NAME=seen_keys
+	@test -n "$(NAME)" || { echo "make test-one NAME=parse:: takes a part of the names of tests, or several" >&2; exit 2; }
+	@listed=$$(cargo test --profile $(PROFILE) $(ONE_OF) -- --list) || exit; for name in $(NAME); do \
+	  echo "$$listed" | grep ': test$$' | grep -qF -- "$$name" || \
+	  { echo "make test-one: no test of $(if $(TEST),tests/$(TEST),src) has '$$name' in its name; TEST=NAME_OF_A_FOLDER looks into tests/" >&2; exit 2; }; done
+	cargo test --profile $(PROFILE) $(ONE_OF) -- $(NAME)
 
 test-python: develop ## the Python tests, on the wheel
 	$(PYTEST)

@@ -9,12 +9,9 @@ mod limit_remedies;
 mod line_with_caret;
 mod message;
 pub(crate) mod near_name;
-mod pattern_hints;
 
 pub(crate) use crate::error::code::ErrorCode;
 pub(crate) use crate::error::message::{at_pointer, counted, quoted};
-#[cfg(test)]
-pub(crate) use crate::error::pattern_hints::known_beginnings;
 
 pub use crate::error::line_with_caret::SourceExcerpt;
 use std::fmt;
@@ -212,28 +209,13 @@ impl Error {
         self.at(SourcePlace::Pointer { pointer: pointer.into(), keyword: keyword.into() })
     }
 
-    /// Shows the place in `source`, if the error names an offset in it and no excerpt was made before. Of a pattern,
-    /// the hint says what to write instead.
+    /// Shows the place in `source`, if the error names an offset in it and no excerpt was made before.
     #[must_use]
     pub(crate) fn in_source(self, source: &str) -> Self {
         match self.0.kind {
-            ErrorKind::Pattern | ErrorKind::Schema | ErrorKind::Unsupported => {
-                self.with_pattern_hint(source).showing(source)
-            }
+            ErrorKind::Pattern | ErrorKind::Schema | ErrorKind::Unsupported => self.showing(source),
             _ => self,
         }
-    }
-
-    /// With what to write instead as its hint, if the error is about a place in this pattern, and has no hint and needs
-    /// one.
-    #[must_use]
-    pub(crate) fn with_pattern_hint(mut self, pattern: &str) -> Self {
-        if let (ErrorKind::Pattern | ErrorKind::Unsupported, SourcePlace::Offset(at), None) =
-            (self.0.kind, &self.0.place, &self.0.hint)
-        {
-            self.0.hint = pattern_hints::hint_of(&self.0.message, pattern, *at);
-        }
-        self
     }
 
     /// [`in_source`](Self::in_source) for an error that is no mistake in writing.

@@ -67,7 +67,7 @@ pub fn check_regex(pattern: &str, options: &RegexOptions, limits: &Limits) -> Re
         within_limits(vocabulary, limits, || Index::pattern(pattern, vocabulary, options, limits))
     };
     let outcome = checked(compile).map(drop);
-    outcome.map_err(|e| why_unsatisfiable::of_pattern(e, pattern, options, limits).in_source(pattern))
+    outcome.map_err(|e| why_unsatisfiable::of_pattern(e, pattern, options, limits).in_pattern(pattern, options.dialect))
 }
 
 /// Checks a JSON Schema as [`Index::from_json_schema`] does, without a vocabulary, and returns its report.

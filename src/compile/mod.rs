@@ -129,7 +129,9 @@ impl Index {
         let before = taken_here();
         let compile = || Index::pattern(pattern, vocabulary, options, limits);
         let index = within_limits(vocabulary, limits, compile);
-        let index = index.map_err(|e| why_unsatisfiable::of_pattern(e, pattern, options, limits).in_source(pattern))?;
+        let index = index.map_err(|e| {
+            why_unsatisfiable::of_pattern(e, pattern, options, limits).in_pattern(pattern, options.dialect)
+        })?;
         if let (IndexEngine::Pattern(lexeme), None) = (&index.0.engine, &index.0.live) {
             masks_at_compile::of_pattern(&index.0.tables, vocabulary, lexeme, pattern.len())?;
         }
@@ -350,7 +352,7 @@ fn gaps(options: &SchemaOptions, limits: &Limits) -> Result<[WhitespaceRule; 3]>
                 // The place is in this pattern, and not in the schema.
                 None => {
                     let message = format!("whitespace pattern: {}", e.message());
-                    e.in_source(p).saying(message)
+                    e.in_pattern(p, regex.dialect).saying(message)
                 }
             })?;
             let b = whitespace::gap(&mut x, e, limits)?;

@@ -1,6 +1,7 @@
 //! Errors that show their location: line, column, the line itself and a caret below it.
 
 use crate::error::{Error, ErrorKind, SourcePlace};
+use crate::regex::Dialect;
 
 /// Characters of the line that are shown on either side of the place.
 const BESIDE: usize = 60;
@@ -75,8 +76,8 @@ impl Texts {
     }
 
     /// [`at`](Self::at) for an error of a terminal's pattern, with what to write instead as its hint.
-    pub fn in_pattern(&self, place: TextPlace, error: Error, pattern: &str) -> Error {
-        self.at(place, &error.with_pattern_hint(pattern))
+    pub fn in_pattern(&self, place: TextPlace, error: Error, pattern: &str, dialect: Dialect) -> Error {
+        self.at(place, &error.with_pattern_hint(pattern, dialect))
     }
 }
 

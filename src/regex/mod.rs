@@ -24,6 +24,7 @@ mod ast;
 mod char_set;
 pub mod lower;
 pub mod parse;
+mod pattern_hints;
 #[cfg(test)]
 mod tests;
 mod unicode;

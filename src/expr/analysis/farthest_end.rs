@@ -9,12 +9,12 @@ use rustc_hash::FxHashMap;
 
 use crate::expr::{Edge, Expr, ExprId, Exprs, INF};
 
-/// At most so many bytes.
+/// How far the ends of an expression's members are, in bytes: at most so far, or [`INF`] where that is not known.
 #[derive(Clone, Copy)]
 struct Distance {
-    /// Are the shortest member.
+    /// From the beginning of a member: the length of the shortest one.
     whole: u32,
-    /// Are the shortest end of any beginning of a member.
+    /// From anywhere in a member: the largest number of bytes that its nearest end may be away.
     any: u32,
 }
 

@@ -179,7 +179,7 @@ impl Lowering<'_> {
         let options = RegexOptions { dialect: Dialect::Python, flags };
         let first = self.lexer != Lexer::Any;
         regex::lower_symbol(&mut self.x, &pattern, &options, first, self.limits)
-            .map_err(|e| self.tree.texts.in_pattern(place, e, &pattern))
+            .map_err(|e| self.tree.texts.in_pattern(place, e, &pattern, options.dialect))
     }
 
     /// Whether a definition may be a part of a terminal. Without a lexer there are no terminals by name.
@@ -294,25 +294,29 @@ impl Lowering<'_> {
     /// The expression of a part that is a terminal's name or a pattern; `None` if what stands beside it matters.
     fn name_or_pattern(&mut self, space: SpaceId, p: PartId) -> Result<Option<ExprId>> {
         let tree = self.tree;
-        let options = |dialect: Dialect, flags: &str| RegexOptions { dialect, flags: flags.to_owned() };
+        let dialect = match tree.part(p) {
+            Part::EcmaPattern { .. } => Dialect::Ecma,
+            _ => Dialect::Python,
+        };
+        let options = |flags: &str| RegexOptions { dialect, flags: flags.to_owned() };
         let (found, pattern) = match tree.part(p) {
             Part::Name(name) => return self.named_terminal(space, p, name),
             Part::Text { text, .. } => {
                 let pattern = super::pattern_text::escaped(text);
-                let options = options(Dialect::Python, "i");
+                let options = options("i");
                 (regex::lower_full(&mut self.x, &pattern, &options, self.limits).map(Some), Cow::Owned(pattern))
             }
             Part::Pattern { pattern, flags } => {
-                let options = options(Dialect::Python, flags);
+                let options = options(flags);
                 (regex::lower_part(&mut self.x, pattern, &options, self.limits), Cow::Borrowed(&**pattern))
             }
             Part::EcmaPattern { pattern, flags } => {
-                let options = options(Dialect::Ecma, flags);
+                let options = options(flags);
                 (regex::lower_full(&mut self.x, pattern, &options, self.limits).map(Some), Cow::Borrowed(&**pattern))
             }
             _ => return Ok(None),
         };
-        found.map_err(|e| tree.texts.in_pattern(tree.place(p), e, &pattern))
+        found.map_err(|e| tree.texts.in_pattern(tree.place(p), e, &pattern, dialect))
     }
 
     fn named_terminal(&mut self, space: SpaceId, p: PartId, name: &str) -> Result<Option<ExprId>> {

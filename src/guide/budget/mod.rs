@@ -85,14 +85,13 @@ impl Guide {
     }
 
     pub(super) fn start_budget(&mut self, max_tokens: usize) -> Result<()> {
-        /// The part of a mask's steps that the first plan of a grammar may take.
-        const PART: usize = 8;
-        /// The steps that it always may.
-        const ALWAYS: usize = 20_000;
+        /// The steps that the first plan of a grammar may always take.
+        const FEWEST_STEPS: usize = 20_000;
         if !matches!(self.position, Position::Grammar { .. }) {
             return self.find_reserve(max_tokens);
         }
-        let most = (self.index.0.limits.max_mask_steps / PART).max(ALWAYS);
+        let an_eighth_of_a_mask = self.index.0.limits.max_mask_steps / 8;
+        let most = an_eighth_of_a_mask.max(FEWEST_STEPS);
         let (found, spent) = metered_with(most, self.work.taken, || self.find_reserve(max_tokens));
         self.work.taken = spent.bytes;
         if spent.crowded { Err(too_little_memory()) } else { found }

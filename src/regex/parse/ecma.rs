@@ -5,7 +5,7 @@
 //! punctuation, a literal `{`, `}` or `]`, `[\w-x]`, quantified lookahead, octal escapes that begin with 0. Escaped
 //! letters without a meaning stay errors, because engines disagree on them (`\Z` is an anchor elsewhere).
 //! Backreferences are refused as not regular, once the rest of the pattern was read: a pattern with bad syntax is no
-//! pattern, whatever else it has. Messages are V8's words; what to write instead stands in `error/pattern_hints.rs`.
+//! pattern, whatever else it has. Messages are V8's words; what to write instead stands in `regex/pattern_hints.rs`.
 
 use crate::error::{Error, ErrorCode, ErrorKind, Result};
 use crate::limits::Limits;

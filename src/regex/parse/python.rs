@@ -2,7 +2,7 @@
 //!
 //! It follows `re/_parser.py` construct by construct: what is a literal brace, which escapes are errors, where global
 //! flags may stand, where comments end. Messages are CPython's words; what to write instead stands in
-//! `error/pattern_hints.rs`. Accepted although CPython refuses it: `\p{…}`. Refused although CPython accepts
+//! `regex/pattern_hints.rs`. Accepted although CPython refuses it: `\p{…}`. Refused although CPython accepts
 //! them: backreferences and conditionals (not regular), look-ahead inside look-behind (what was read would have to
 //! remember what is still to come), possessive and atomic parts that matter, `\N{…}` (no name table).
 

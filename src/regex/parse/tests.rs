@@ -10,10 +10,11 @@ use std::panic::Location;
 use std::path::Path;
 
 use crate::check_regex;
-use crate::error::{Error, ErrorKind, known_beginnings};
+use crate::error::{Error, ErrorKind};
 use crate::limits::Limits;
-use crate::regex::RegexOptions;
 use crate::regex::parse::{ecma, python};
+use crate::regex::pattern_hints::known_beginnings;
+use crate::regex::{Dialect, RegexOptions};
 
 /// Patterns of Python's dialect that cannot be read: one at least for each place of the parser that raises an error.
 const PYTHON: &[&str] = &[
@@ -141,18 +142,18 @@ fn raised() -> Vec<(Error, Place)> {
     let limits = Limits::default();
     let of_python = PYTHON.iter().map(|&pattern| {
         let flags = python::parse_flags("").unwrap();
-        (pattern, python::parse(pattern, flags, &limits).err())
+        (pattern, Dialect::Python, python::parse(pattern, flags, &limits).err())
     });
     let of_ecma = ECMA.iter().map(|&pattern| {
         let flags = ecma::parse_flags("").unwrap();
-        (pattern, ecma::parse(pattern, flags, &limits).err())
+        (pattern, Dialect::Ecma, ecma::parse(pattern, flags, &limits).err())
     });
-    let each = of_python.chain(of_ecma).map(|(pattern, error)| {
+    let each = of_python.chain(of_ecma).map(|(pattern, dialect, error)| {
         let error = error.unwrap_or_else(|| panic!("{pattern:?} can be read: it belongs into neither list"));
         let place = RAISED.with_borrow_mut(std::mem::take).pop();
         let place =
             place.unwrap_or_else(|| panic!("{pattern:?} is refused, but by neither function of reader.rs: {error}"));
-        (error.in_source(pattern), place)
+        (error.in_pattern(pattern, dialect), place)
     });
     each.collect()
 }
@@ -165,7 +166,7 @@ fn every_message_says_what_to_write() {
         assert!(
             says_it || error.hint().is_some(),
             "src/regex/parse/{file}:{line} raises {message:?}, which has no hint: add a row that begins so to HINTS of \
-             src/error/pattern_hints.rs; or let the message say what to write, and add it to SAYS_IT of \
+             src/regex/pattern_hints.rs; or let the message say what to write, and add it to SAYS_IT of \
              src/regex/parse/tests.rs"
         );
     }

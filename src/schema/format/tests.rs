@@ -14,7 +14,7 @@ fn cases() -> Vec<(String, Vec<(String, bool)>)> {
 
 #[test]
 fn cases_of_the_suite_and_of_standards() {
-    let (mut right, mut refused, mut wrong) = (0, Vec::new(), Vec::new());
+    let (mut refused, mut wrong) = (Vec::new(), Vec::new());
     for (format, cases) in cases() {
         let mut x = Exprs::new(1_000_000);
         let Some(f) = lower(&mut x, &format) else {
@@ -25,15 +25,15 @@ fn cases_of_the_suite_and_of_standards() {
             match (x.accepts(f.text, text.as_bytes()), valid) {
                 (true, false) => wrong.push(format!("{format} {text:?}")),
                 (false, true) => refused.push(format!("{format} {text:?}")),
-                _ => right += 1,
+                _ => {}
             }
         }
     }
     assert_eq!(wrong, Vec::<String>::new());
-    // A ratchet: Punycode labels, long Greek labels, a name that is not normalised and a back reference.
-    refused.retain(|r| !r.contains("xn--") && !r.contains("παράδειγμαπ"));
+    // Valid texts that are refused: Punycode and long Greek labels, a name that is not normalised, a back reference.
+    let labels = refused.extract_if(.., |r| r.contains("xn--") || r.contains("παράδειγμαπ")).count();
+    assert_eq!(labels, 20, "valid texts with Punycode or long Greek labels that are refused");
     assert_eq!(refused, ["idn-email \"user@cafe\\u{301}.com\"", "regex \"(?<n>a)\\\\k<n>\""]);
-    assert!(right >= 618, "{right}");
 }
 
 #[test]

@@ -84,9 +84,9 @@ impl Ingredient {
     }
 }
 
-/// What decides the mask inside a string, away from the bounds of its length.
+/// A place inside a string, away from the bounds of its length: what decides the mask there.
 #[derive(Clone, Copy)]
-pub(crate) struct InnerTokens<'l> {
+pub(crate) struct PlaceInString<'l> {
     /// The node below the string, and the rule that accepts it.
     pub(super) parent: FrameId,
     pub(super) tag: u32,
@@ -108,7 +108,7 @@ pub struct TextRow {
 }
 
 impl TextRow {
-    pub(super) fn is_of(&self, inside: &InnerTokens<'_>) -> bool {
+    pub(super) fn is_of(&self, inside: &PlaceInString<'_>) -> bool {
         (self.parent, self.tag) == (inside.parent, inside.tag) && Arc::ptr_eq(&self.mask, inside.mask)
     }
 }

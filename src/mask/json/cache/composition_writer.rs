@@ -5,7 +5,7 @@
 //! remembers.
 
 use crate::lexeme::LexemeKind;
-use crate::mask::json::cache::composition::{Ingredient, InnerTokens, MaskComposition, TextRow, copy_inner, empty};
+use crate::mask::json::cache::composition::{Ingredient, MaskComposition, PlaceInString, TextRow, copy_inner, empty};
 use crate::mask::json::cache::masks::{CacheProbe, MaskCache};
 use crate::mask::json::cache::patch_base::SharedPatch;
 use crate::mask::json::cache::rows::{CachedRow, IngredientIds};
@@ -48,7 +48,7 @@ impl<'a> JsonMaskBuilder<'a> {
             return false;
         }
         let n = self.frames.arena.nodes[top as usize];
-        let inside = self.text_row(&n);
+        let inside = self.place_in_string(&n);
         if let Some(inside) = &inside {
             if !self.guide_memo.text.as_ref().is_some_and(|last| last.is_of(inside)) {
                 self.guide_memo.text = self.known_text(inside);
@@ -77,7 +77,7 @@ impl<'a> JsonMaskBuilder<'a> {
             return false;
         }
         let n = self.frames.arena.nodes[top as usize];
-        let inside = self.text_row(&n);
+        let inside = self.place_in_string(&n);
         if inside.is_some_and(|inside| self.known_text(&inside).is_some()) {
             return true;
         }
@@ -119,7 +119,7 @@ impl<'a> JsonMaskBuilder<'a> {
         if self.in_unique_array {
             return None;
         }
-        let inside = self.text_row(&self.frames.arena.nodes[top as usize])?;
+        let inside = self.place_in_string(&self.frames.arena.nodes[top as usize])?;
         if !self.guide_memo.text.as_ref().is_some_and(|last| last.is_of(&inside)) {
             self.guide_memo.text = self.known_text(&inside);
         }
@@ -133,8 +133,8 @@ impl<'a> JsonMaskBuilder<'a> {
         !self.in_unique_array && mask_cache.describe(place, self.tables, top, &mut self.guide_memo.levels, probe)
     }
 
-    /// What decides the mask at `n`, if that is inside one string, away from the bounds of its length.
-    fn text_row(&self, n: &Frame) -> Option<InnerTokens<'a>> {
+    /// The place of `n`, if that is inside one string, away from the bounds of its length, and its mask is known.
+    fn place_in_string(&self, n: &Frame) -> Option<PlaceInString<'a>> {
         if n.kind != FrameKind::Scalar || n.len != 1 || n.seen != NO_SET {
             return None;
         }
@@ -148,12 +148,12 @@ impl<'a> JsonMaskBuilder<'a> {
         let mask = tables.known_mask(masked, item.state, n.count)?;
         let cross = mask.cross.as_ref()?;
         let free = l.all_may_close(n.count, cross.chars);
-        free.then_some(InnerTokens { parent: n.parent, tag: item.tag, mask })
+        free.then_some(PlaceInString { parent: n.parent, tag: item.tag, mask })
     }
 
     /// What masks inside a string are made of, if its guide knows what may follow it.
-    fn known_text(&mut self, inside: &InnerTokens<'_>) -> Option<TextRow> {
-        let &InnerTokens { parent, tag, mask } = inside;
+    fn known_text(&mut self, inside: &PlaceInString<'_>) -> Option<TextRow> {
+        let &PlaceInString { parent, tag, mask } = inside;
         let closing = self.known_closing(parent, tag, mask.cross.as_ref()?)?;
         Some(TextRow { parent, tag, mask: mask.clone(), closing, row: None })
     }

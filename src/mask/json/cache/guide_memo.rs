@@ -99,9 +99,13 @@ impl GuideMemo {
 /// accepts it, and so holds before the value, in it and at its end, as long as its guide does not go back.
 #[derive(Clone)]
 pub struct AfterValue {
+    /// The frame below the value.
     pub(crate) parent: FrameId,
+    /// The rule that accepts the value.
     pub(crate) tag: u32,
+    /// The suffixes that may follow it.
     pub(crate) bits: SuffixSet,
+    /// Those that `bits` does not decide: their tokens are stepped whole.
     pub(crate) unresolved: UnresolvedSuffixes,
     /// Crossing tokens that were asked for, and which of them are allowed.
     pub(crate) closing: SmallVec<[(u64, SharedPatch); 2]>,

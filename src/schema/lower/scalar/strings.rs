@@ -56,7 +56,7 @@ impl LoweringContext<'_, '_> {
                     Some(_) => e,
                     None => {
                         let message = format!("{} in the pattern {pattern:?}", e.message());
-                        e.in_source(pattern).saying(message).moved_to(SourcePlace::Unknown)
+                        e.in_pattern(pattern, regex::Dialect::Ecma).saying(message).moved_to(SourcePlace::Unknown)
                     }
                 };
                 return Err(self.place(e, node, keyword));

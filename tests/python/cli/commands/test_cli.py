@@ -92,7 +92,7 @@ def test_samples_that_jsonschema_cannot_judge(folder, schema, why):
     assert judged["confirmed"] and judged["judged"]
 
 
-def test_inspect_sample_vocab_bench(folder):
+def test_inspect_sample_bench(folder):
     seen = machine(folder, "inspect", "order.json")
     assert seen["start"]["forced_text"] == "{" and seen["states"] > 1
     assert {row["keyword"] for row in seen["report"]} >= {"minimum"}
@@ -104,8 +104,6 @@ def test_inspect_sample_vocab_bench(folder):
         assert all(re.fullmatch(r"[a-f]{2}-[0-9]+", s["text"]) and s["confirmed"] for s in drawn["samples"])
     again = run(folder, "sample", "order.json", "-n", "5").stdout
     assert again == run(folder, "sample", "order.json", "-n", "5").stdout and "\\" not in again
-    assert "stop tokens:            id 256" in run(folder, "vocab", "bytes").stdout
-    assert machine(folder, "vocab", "bytes", "--find", "a")["found"] == {"a": [97]}
     timed = machine(folder, "bench", "order.json", "--walks", "2", "--repeat", "2")
     assert timed["figures"]["mask"]["p50"] > 0 and timed["positions"] > 4
     rows = run(folder, "bench", "order.json", "--walks", "2", "--repeat", "2").stdout.splitlines()[3:]
@@ -363,16 +361,12 @@ def test_the_place_in_json_is_the_place_in_the_text(folder):
     assert found["at"] == 1
 
 
-def test_verify_and_find_say_no(folder):
+def test_verify_says_no(folder):
     (folder / "empty").mkdir()
     assert "is no store" in machine(folder, "verify", "empty", code=4)["error"]["message"]
     assert "is no store" in machine(folder, "verify", ".", code=4)["error"]["message"]
     interlock.Store(folder / "store").add_vocabulary(interlock.explain.byte_vocabulary())
     assert machine(folder, "verify", "store", code=1)["problems"] == ["the store holds no packs"]
-    assert machine(folder, "vocab", "bytes", "--find", "hello", "--find", "a", code=1)["found"] == {
-        "hello": [],
-        "a": [97],
-    }
 
 
 def test_verify_reads_one_file(folder):
@@ -388,38 +382,6 @@ def test_verify_reads_one_file(folder):
             (folder / f"bad-{name}").write_bytes(bytes(changed))
             assert len(machine(folder, "verify", f"bad-{name}", code=1)["problems"]) == 1
     assert "is no index file and no folder" in run(folder, "verify", "order.json", code=4).stderr
-
-
-@pytest.mark.parametrize(
-    ("missing", "said"),
-    [
-        ([], "none"),
-        ([0xC0, 0xC1, *range(0xF5, 0x100)], r"13 that no UTF-8 text has (\xc0 \xc1 \xf5-\xff)"),
-        ([9, 32, 65], r"3: \t space A"),
-        ([*range(128, 256)], r"128: all of characters beyond ASCII (\x80-\xbf \xc2-\xf4); 13 that no UTF-8 text has"),
-        ([0x80, 10], r"2: \n; 1 of characters beyond ASCII (\x80)"),
-        ([*range(97), *range(99, 128)], "126: all of ASCII but a b"),
-    ],
-)
-def test_the_bytes_that_no_token_has_are_told_by_what_they_are_for(tmp_path, missing, said):
-    tokens = [bytes([byte]) for byte in range(256) if byte not in missing]
-    interlock.Vocabulary([*tokens, b"<eos>"], eos_token_ids=[len(tokens)]).save(tmp_path / "v.ilk")
-    shown = run(tmp_path, "vocab", "v.ilk").stdout
-    assert f"bytes without a token:  {said}" in shown
-    assert machine(tmp_path, "vocab", "v.ilk")["missing_bytes"] == sorted(missing)
-    if 10 in missing:
-        told = run(tmp_path, "check", "pattern:(?s).*", "--text", "\n", "-t", "v.ilk", code=4).stderr
-        assert r"no token spells byte 0 of the text (0x0a, \n)" in told
-
-
-def test_containing_lists_tokens_or_says_no(folder):
-    interlock.Vocabulary(
-        [b"a", b'"', b'"}', b'x"}\xc3', b'<"}>', b"\xa9"], eos_token_ids=[5], special_token_ids=[4]
-    ).save(folder / "six.ilk")
-    both = machine(folder, "vocab", "six.ilk", "--containing", '"}')["containing"]
-    assert both == {'"}': [{"id": 2, "bytes": [34, 125]}, {"id": 3, "bytes": [120, 34, 125, 195]}]}
-    shown = run(folder, "vocab", "six.ilk", "--containing", '"}', "--containing", "b", code=1).stdout
-    assert '2 tokens with "\\"}" in it\n  token 2: "\\"}"\n  token 3: "x\\"}\\xc3"\n0 tokens with "b" in it' in shown
 
 
 def test_draw(folder):

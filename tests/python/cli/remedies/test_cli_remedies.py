@@ -288,7 +288,9 @@ def test_no_shell_is_blamed_where_the_characters_are_right(tmp_path):
         ("(?-i)a", "write : and the part that the flags are for, as in (?-i:...)"),
         ("(?-)a", "write the flags to turn off"),
         ("(?iz)a", "the flags are a, i, m, s, u and x"),
-        (r"\x{41}", r"write all of its digits, without braces: two behind \x"),
+        (r"\x{41}", r"write \x41"),
+        (r"\x{1F600}", r"write \U0001f600"),
+        (r"\x4", r"write all of its digits, without braces: two behind \x"),
         (r"\400", r"write its four hexadecimal digits, as in \u0100"),
         (r"\q", "leave out the backslash"),
     ],
@@ -303,6 +305,7 @@ def test_a_pattern_that_cannot_be_read_has_a_remedy(tmp_path, pattern, remedy):
     [
         (r"\u{110000}", r"write four hexadecimal digits behind it, as in \u0041, or some in braces, \u{41}"),
         (r"\xg", r"write two hexadecimal digits behind it, as in \x41"),
+        (r"\x{1F600}", r"write \u{1f600}"),
         (r"\c1", r"write a letter behind it, as in \cA"),
         (r"\pL", r"write a name in braces behind it, as in \p{L}"),
         ("(?<1>a)", "write a name of letters"),

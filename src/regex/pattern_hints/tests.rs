@@ -55,6 +55,43 @@ fn what_other_engines_have_is_known() {
     assert_eq!(hint_of("(?<name>a)"), None);
 }
 
+/// A character by its number, as other engines or the other dialect write it.
+#[test]
+fn a_number_is_written_as_the_dialect_reads_it() {
+    let general =
+        r"write all of its digits, without braces: two behind \x, four behind \u, eight behind \U, of at most 0010FFFF";
+    let two = r"write two hexadecimal digits behind it, as in \x41";
+    let four = r"write four hexadecimal digits behind it, as in \u0041, or some in braces, \u{41}";
+    for (dialect, pattern, hint) in [
+        (Dialect::Python, r"\x{41}", r"write \x41"),
+        (Dialect::Python, r"[a\x{e9}]", r"write \xe9"),
+        (Dialect::Python, r"\x{2014}", r"write \u2014"),
+        (Dialect::Python, r"é\u{1F600}", r"write \U0001f600"),
+        (Dialect::Python, r"\u{000041}", r"write \x41"),
+        (Dialect::Python, r"\u{110000}", general),
+        (Dialect::Python, r"\u{d800}", general),
+        (Dialect::Python, r"\x{}", general),
+        (Dialect::Python, r"\x{+1}", general),
+        (Dialect::Python, r"\x{41", general),
+        (Dialect::Python, r"\x4", general),
+        (Dialect::Ecma, r"\x{41}", r"write \x41"),
+        (Dialect::Ecma, r"[\x{2014}]", r"write \u2014"),
+        (Dialect::Ecma, r"\x{1F600}", r"write \u{1f600}"),
+        (Dialect::Ecma, r"a\U0001F600", r"write \u{1f600}"),
+        (Dialect::Ecma, r"\U1F600", "leave out the backslash for the character itself"),
+        (Dialect::Ecma, r"\x4", two),
+        (Dialect::Ecma, r"\u41", four),
+        (Dialect::Ecma, r"\u{110000}", four),
+    ] {
+        let options = RegexOptions { dialect, ..Default::default() };
+        let error = check_regex(pattern, &options, &Limits::default()).unwrap_err();
+        assert_eq!(error.hint(), Some(hint), "{pattern}");
+        if let Some(instead) = hint.strip_prefix("write ").filter(|word| word.starts_with('\\')) {
+            check_regex(instead, &options, &Limits::default()).unwrap();
+        }
+    }
+}
+
 #[test]
 fn a_pattern_that_calls_itself_is_known() {
     for pattern in ["(?R)", "a(?1)", "(?+1)", "(?&x)", "(?P>x)"] {

@@ -1,10 +1,12 @@
-//! What to do about a pattern that is refused, by how the message of its error begins.
+//! What to do about a pattern that is refused, by how the message of its error begins, and by its dialect.
 //!
 //! The messages are those of the parsers in `regex::parse`, and of what `regex` cannot enforce. Nearly each would need
 //! a code of its own, as few are about the same fault, and nobody else asks for it, so they have none. The tests of
 //! `regex::parse` meet every error of the parsers with a pattern, and fail where a message has no row here, or a row
 //! has no message.
 
+use crate::error::{Error, ErrorKind, SourcePlace};
+use crate::regex::Dialect;
 use Hint::{Of, Text};
 
 /// What to do about the faults of one row.
@@ -15,9 +17,10 @@ enum Hint {
     Of(fn(&Fault<'_>) -> Option<String>),
 }
 
-/// What is wrong, and the pattern before the character at fault and from it on.
+/// What is wrong, the dialect, and the pattern before the character at fault and from it on.
 struct Fault<'a> {
     message: &'a str,
+    dialect: Dialect,
     before: &'a str,
     from: &'a str,
 }
@@ -74,17 +77,7 @@ const HINTS: &[(&[&str], Hint)] = &[
         &["bad escape (end of pattern)", r"\ at end of pattern"],
         Text(r"leave it out, or write \\ for the character itself"),
     ),
-    (
-        &[r"incomplete or bad escape \"],
-        Text(
-            r"write all of its digits, without braces: two behind \x, four behind \u, eight behind \U, of at most 0010FFFF",
-        ),
-    ),
-    (&["invalid hexadecimal escape"], Text(r"write two hexadecimal digits behind it, as in \x41")),
-    (
-        &["invalid Unicode escape"],
-        Text(r"write four hexadecimal digits behind it, as in \u0041, or some in braces, \u{41}"),
-    ),
+    (&[r"incomplete or bad escape \", "invalid hexadecimal escape", "invalid Unicode escape"], Of(of_number)),
     (&["octal escape value"], Text(r"write its four hexadecimal digits, as in \u0100")),
     (&["invalid control escape"], Text(r"write a letter behind it, as in \cA")),
     (
@@ -109,15 +102,39 @@ const HINTS: &[(&[&str], Hint)] = &[
     (&["look-behind of so many texts"], Text("have it look at fewer characters")),
 ];
 
+impl Error {
+    /// With its place in this pattern, if it names one, and with [what to write instead](Self::with_pattern_hint).
+    #[must_use]
+    pub(crate) fn in_pattern(self, pattern: &str, dialect: Dialect) -> Self {
+        self.with_pattern_hint(pattern, dialect).in_source(pattern)
+    }
+
+    /// With what to write instead as its hint, if the error is about a place in this pattern, and has no hint and needs
+    /// one.
+    #[must_use]
+    pub(crate) fn with_pattern_hint(self, pattern: &str, dialect: Dialect) -> Self {
+        let hint = match (self.kind(), self.place(), self.hint()) {
+            (ErrorKind::Pattern | ErrorKind::Unsupported, SourcePlace::Offset(at), None) => {
+                hint_of(self.message(), pattern, *at, dialect)
+            }
+            _ => None,
+        };
+        match hint {
+            Some(hint) => self.with_hint(hint),
+            None => self,
+        }
+    }
+}
+
 /// What to do about a pattern whose error has this message; `None` where the message says it. `at` is the number of the
 /// character at fault, from 0; all of them where the fault is at the end.
-pub(super) fn hint_of(message: &str, pattern: &str, at: usize) -> Option<String> {
+fn hint_of(message: &str, pattern: &str, at: usize, dialect: Dialect) -> Option<String> {
     let start = pattern.char_indices().nth(at).map_or(pattern.len(), |(start, _)| start);
     let (before, from) = pattern.split_at(start);
     let begins = |row: &&(&[&str], Hint)| row.0.iter().any(|begin| message.starts_with(begin));
     match &HINTS.iter().find(begins)?.1 {
         Text(text) => Some((*text).to_owned()),
-        Of(hint) => hint(&Fault { message, before, from }),
+        Of(hint) => hint(&Fault { message, dialect, before, from }),
     }
 }
 
@@ -143,6 +160,22 @@ impl Fault<'_> {
     fn behind_question_mark(&self) -> &str {
         self.from.strip_prefix('(').unwrap_or(self.from).strip_prefix('?').unwrap_or_default()
     }
+
+    /// The letter of an escape, and what stands behind it.
+    fn escape(&self) -> Option<(char, &str)> {
+        let mut behind = self.from.strip_prefix('\\')?.chars();
+        Some((behind.next()?, behind.as_str()))
+    }
+
+    /// A character as an escape of this dialect.
+    fn escaped(&self, c: char) -> String {
+        match (c as u32, self.dialect) {
+            (code @ ..=0xFF, _) => format!(r"\x{code:02x}"),
+            (code @ ..=0xFFFF, _) => format!(r"\u{code:04x}"),
+            (code, Dialect::Python) => format!(r"\U{code:08x}"),
+            (code, Dialect::Ecma) => format!(r"\u{{{code:x}}}"),
+        }
+    }
 }
 
 /// A mark of a repetition behind nothing, or behind another one where the dialect has no possessive repetitions.
@@ -154,7 +187,7 @@ fn of_lone_mark(fault: &Fault<'_>) -> Option<String> {
     if !fault.before.ends_with(['*', '+', '?', '}']) {
         return Some(format!(r"write what is to be repeated before it, or \{} for the character itself", fault.mark()));
     }
-    if fault.mark() == '+' {
+    if fault.dialect == Dialect::Ecma && fault.mark() == '+' {
         return Some("leave it out: this dialect has no possessive repetitions".to_owned());
     }
     of_second_mark(fault)
@@ -197,9 +230,46 @@ fn calls(behind: &str) -> bool {
     behind.starts_with(['R', '&']) || behind.starts_with("P>") || of_number.starts_with(|c: char| c.is_ascii_digit())
 }
 
+/// A character by its number, in digits that the dialect does not read: in braces, or too few.
+fn of_number(fault: &Fault<'_>) -> Option<String> {
+    let (letter, behind) = fault.escape()?;
+    if let Some(c) = in_braces(behind) {
+        return Some(format!("write {}", fault.escaped(c)));
+    }
+    let hint = match (fault.dialect, letter) {
+        (Dialect::Python, _) => {
+            r"write all of its digits, without braces: two behind \x, four behind \u, eight behind \U, of at most 0010FFFF"
+        }
+        (Dialect::Ecma, 'x') => r"write two hexadecimal digits behind it, as in \x41",
+        (Dialect::Ecma, _) => r"write four hexadecimal digits behind it, as in \u0041, or some in braces, \u{41}",
+    };
+    Some(hint.to_owned())
+}
+
+/// The character whose number a text begins with, in braces.
+fn in_braces(text: &str) -> Option<char> {
+    let (digits, _) = text.strip_prefix('{')?.split_once('}')?;
+    of_digits(digits)
+}
+
+/// The character whose number these hexadecimal digits are.
+fn of_digits(digits: &str) -> Option<char> {
+    let are_digits = digits.bytes().all(|b| b.is_ascii_hexdigit());
+    u32::from_str_radix(digits, 16).ok().filter(|_| are_digits).and_then(char::from_u32)
+}
+
+/// The character whose number a text begins with, in the eight digits that Python has behind `\U`.
+fn of_eight_digits(text: &str) -> Option<char> {
+    of_digits(text.get(..8)?)
+}
+
 /// An escape that only other engines have, by its letter.
 fn of_escape(fault: &Fault<'_>) -> Option<String> {
-    let hint = match fault.message.split_once('\\').and_then(|(_, behind)| behind.chars().next()) {
+    let (letter, behind) = fault.escape().unzip();
+    if let (Dialect::Ecma, Some('U'), Some(c)) = (fault.dialect, letter, behind.and_then(of_eight_digits)) {
+        return Some(format!("write {}", fault.escaped(c)));
+    }
+    let hint = match letter {
         Some('A' | 'z' | 'Z' | 'G' | 'K') => "leave it out",
         Some('Q' | 'E') => r"leave out \Q and \E, and write a backslash before each mark between them",
         Some('k' | 'g') => OF_REFERENCE,
