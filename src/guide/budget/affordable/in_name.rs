@@ -1,8 +1,8 @@
 //! Prices of tokens inside a key that one of its object's names begins with, where other keys may come too.
 //!
-//! Nearly every token leaves the names: what it leads to is a new key, one class whatever its text. So tokens are priced
-//! as behind a new key, which is kept for all places in the key, and the trie is walked only as far as a token leads
-//! elsewhere from here than from there: along the names, and behind a quote or a backslash.
+//! Nearly every token leaves the names: what it leads to is a new key, one class whatever its text. So tokens are
+//! priced as behind a new key, which is kept for all places in the key, and the trie is walked only as far as a token
+//! leads elsewhere from here than from there: along the names, and behind a quote or a backslash.
 
 use crate::guide::budget::affordable::{AffordableTokens, DEAD_CONFIG, MIN_ALIKE, NODES_A_STEP};
 use crate::mask::json::structural_tokens::StructuralTokens;
@@ -38,7 +38,8 @@ impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
         self.exceptions.is_empty().then_some((new, plain.most))
     }
 
-    /// Decides the tokens of a trie that lead elsewhere from here than from `new`; of all others the row has what holds.
+    /// Decides the tokens of a trie that lead elsewhere from here than from `new`; of all others the row has what
+    /// holds.
     fn keep_unlike(&mut self, new: u32, trie: &Trie, marked: &StructuralTokens, allowed: &[u32], row: &mut [u32]) {
         let set = |row: &mut [u32], t: u32, fits: bool| {
             let (word, bit) = (t as usize >> 5, 1 << (t & 31));

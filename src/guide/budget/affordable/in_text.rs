@@ -133,8 +133,8 @@ impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
         (byte == b'"' && !prices.is_empty()).then_some(prices)
     }
 
-    /// [`keep`](Self::keep) behind a class that plain text leads back to, at the price `plain`: tokens are the same from
-    /// their first mark on.
+    /// [`keep`](Self::keep) behind a class that plain text leads back to, at the price `plain`: tokens are the same
+    /// from their first mark on.
     pub(super) fn keep_in_text(
         &mut self,
         vocabulary: &Vocabulary,

@@ -1,8 +1,8 @@
 //! Tokens whose bounds are known from other guides of the index.
 //!
 //! What the bounds of frames say of a token is the same whenever a guide comes to such a position, however much is left
-//! then. Between texts few tokens are allowed, and the bound of each is kept: those that fit by it are taken from there,
-//! and only the others are stepped. Inside a key the largest bound of all tokens that may end it is kept.
+//! then. Between texts few tokens are allowed, and the bound of each is kept: those that fit by it are taken from
+//! there, and only the others are stepped. Inside a key the largest bound of all tokens that may end it is kept.
 
 use crate::guide::budget::affordable::{AffordableTokens, DEAD_CONFIG};
 use crate::guide::budget::completions::ENDLESS;
