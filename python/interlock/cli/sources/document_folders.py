@@ -211,7 +211,10 @@ def _other_beside(reference: str, uri: str, folder: str, path: str) -> str:
     than ``path`` and says something else; empty where there is none.
     """
     if ":" in uri:
-        beside = next((one for one in _beside(reference, folder) if uri in _names_in(one)), "")
+        # A file that has no $id is named by the path to it.
+        may_be_path = is_relative(reference)
+        called = ((one, _names_in(one)) for one in _beside(reference, folder))
+        beside = next((one for one, names in called if uri in names or may_be_path and not names), "")
     else:
         beside = next(iter(_beside(reference, folder)), "")
     if not beside or _same(beside, path) or not os.path.isfile(path):

@@ -13,6 +13,7 @@ PLACE = {"type": "object", "properties": {"of": {"$ref": "../customer.json"}}, "
 PLACES = {"$defs": {"place": PLACE}}
 ORDER = {"type": "object", "properties": {"who": {"$ref": "customer.json"}}, "required": ["who"]}
 ORDER["properties"]["at"] = {"$ref": "shared/my%20places.json#/$defs/place"}
+ORDER_WITH_ID = {"$id": "https://example.com/order.json", "properties": {"who": {"$ref": "customer.json"}}}
 ACCEPTED, REFUSED = '{"who": {"name": "Bo"}, "at": {"of": {"name": "Al"}}}', '{"who": {"name": "Bo"}, "at": {"of": {}}}'
 
 
@@ -337,3 +338,16 @@ def test_a_name_near_that_of_a_given_document_is_what_was_meant(files, reference
     assert remedy == f'did you mean "{meant}"?' if meant else remedy.startswith("--document URI=FILE gives")
     if meant:
         run(files, "inspect", f"schema:{json.dumps({'$ref': meant.replace(' ', '%20')})}", *options)
+
+
+def test_a_file_without_an_id_beside_a_schema_with_one_is_not_passed_over(tmp_path):
+    """The names of both are made of the schema's own, so that they look like one document."""
+    for folder, customer in (("v1", CUSTOMER), ("v2", CUSTOMER | {"required": ["name", "mail"]})):
+        (tmp_path / folder).mkdir()
+        write(tmp_path / folder, **{"order.json": ORDER_WITH_ID, "customer.json": customer})
+    for folder in ("v1", "v2"):
+        command = ("diff", "v1/order.json", "v2/order.json", "--document", folder, "--allow", "wider")
+        said = run(tmp_path, *command, code=2).stderr
+        assert "another file, lies beside" in said and "takes for each source the files of its own folder" in said
+    both = ("--document", "v1", "--document", "v2")
+    run(tmp_path, "diff", "v1/order.json", "v2/order.json", *both, "--allow", "wider", code=1)
