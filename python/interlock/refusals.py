@@ -84,8 +84,8 @@ def refusal(error: BaseException, stop_tokens: int = 0, budget: str = "max_token
 
     * 400: the request is at fault. ``message`` is ``error.client_message``. A body that is no JSON or no UTF-8, or
       has a number of too many digits, is such a request: parse it inside the same ``try``.
-    * 413: a source is longer than ``Limits.max_source_bytes``. One that is shorter, and nested so deeply that the names
-      of its places are longer, is 400.
+    * 413: a source is longer than ``Limits.max_source_bytes``, or a body than ``parse_body`` takes. A source that is
+      shorter, and nested so deeply that the names of its places are longer, is 400.
     * 499: the request's ``CancelToken`` or its task was cancelled (``asyncio.CancelledError``), because the client has
       gone: nobody reads the answer.
     * 503: all sources together hold more memory than they may, and this one took much of it (``error.code`` is
@@ -125,7 +125,7 @@ def refusal(error: BaseException, stop_tokens: int = 0, budget: str = "max_token
             return Refusal(503, error.client_message, reason, None, error.code)
         if not error.is_client_error:
             return Refusal(500, OF_SERVER, reason)
-        is_long = isinstance(error, LimitError) and error.field == "max_source_bytes"
+        is_long = isinstance(error, LimitError) and error.field == "max_source_bytes" or error.code == "body_too_long"
         message = error.client_message
         if is_long and _OF_DEPTH in str(error):
             is_long, message = False, message.replace("make it shorter", "nest it less deeply")

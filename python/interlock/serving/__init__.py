@@ -12,6 +12,7 @@ completions and responses, with the fields that vLLM and SGLang add.
 
 from interlock.serving.compiled_request import CompiledRequest
 from interlock.serving.reply import Reply
+from interlock.serving.request_bytes import parse_body
 from interlock.serving.request_compiler import RequestCompiler
 
-__all__ = ["CompiledRequest", "Reply", "RequestCompiler"]
+__all__ = ["CompiledRequest", "Reply", "RequestCompiler", "parse_body"]

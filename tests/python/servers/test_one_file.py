@@ -84,7 +84,7 @@ async def answered(names, engine, body, client=None):
     async def send(text):
         sent.append(text)
 
-    status, headers, answer = await names["handle"](engine, body, send, client=client)
+    status, headers, answer = await names["handle"](engine, json.dumps(body).encode(), send, client=client)
     assert (headers == {"Retry-After": "1"}) == (status in (429, 503)), (status, headers)
     return status, answer, sent
 
@@ -245,6 +245,29 @@ def test_a_server_with_too_much_to_do_says_so(monkeypatch):
     assert later[0] == 200
 
 
+def test_bodies_that_are_here_are_bounded_together_and_large_ones_wait_for_no_forced_tokens():
+    async def use(names, engine):
+        first, seen, output = names["Output"], [], names["Output"].take
+
+        def take(self, *arguments):
+            seen.append(self.jumps)
+            output(self, *arguments)
+
+        first.take = take
+        long = {"guided_choice": [f"a{number}" for number in range(9_000)]}
+        found = [(await answered(names, engine, body))[0] for body in (KINDS[0], long)]
+        wrong = {"guided_choice": [[]] * 120_000}
+        refused = [await answered(names, engine, body) for body in (wrong, {"user": "x" * (1 << 20)})]
+        before = engine.bytes
+        engine.bytes = names["MOST_BYTES"]
+        full = await answered(names, engine, KINDS[0])
+        assert engine.bytes == names["MOST_BYTES"] and before == 0
+        engine.bytes = 0
+        return found, set(seen), [one[0] for one in refused], full[0]
+
+    assert with_engine(use) == ([200, 200], {True, False}, [400, 413], 503)
+
+
 def test_a_client_with_too_many_sources_is_429_and_no_other(monkeypatch):
     async def use(names, engine):
         most, _ = names["MOST_OF_CLIENT"]
@@ -305,9 +328,9 @@ def test_replies_and_chunks_are_those_of_openai():
             sent.append(text)
 
         body = {"guided_choice": ["yes"], "n": 2}
-        whole = await names["handle"](engine, body, send, b"Well?")
+        whole = await names["handle"](engine, json.dumps(body).encode(), send)
         assert not sent
-        await names["handle"](engine, body | USAGE, send, b"Well?")
+        await names["handle"](engine, json.dumps(body | USAGE).encode(), send)
         return whole[2], sent
 
     answer, sent = with_engine(use)
@@ -317,7 +340,7 @@ def test_replies_and_chunks_are_those_of_openai():
         assert one["id"].startswith("chatcmpl-")
     assert len({chunk["id"] for chunk in chunks}) == 1 and chunks[0]["id"] != answer["id"]
     # Both outputs have the three bytes and the stop token.
-    assert answer["usage"] == {"prompt_tokens": 5, "completion_tokens": 8, "total_tokens": 13}
+    assert answer["usage"] == {"prompt_tokens": 6, "completion_tokens": 8, "total_tokens": 14}
     assert chunks[-1]["choices"] == [] and chunks[-1]["usage"] == answer["usage"]
     assert not any("usage" in chunk for chunk in chunks[:-1])
 
@@ -360,7 +383,7 @@ def test_a_client_that_goes_frees_its_rows():
             await asyncio.sleep(0)
 
         body = {"guided_regex": "[ab]{4000}", "n": 4, "stream": True}
-        long = asyncio.create_task(names["handle"](engine, body, send))
+        long = asyncio.create_task(names["handle"](engine, json.dumps(body).encode(), send))
         await arrived.wait()
         assert len(engine.rows) == 4
         long.cancel()
