@@ -29,6 +29,7 @@ from interlock.samples.grammar_samples import (
     keywords_of,
 )
 from interlock.samples.next_kinds import comment_marks, other_kind, takes_words
+from interlock.samples.room import GivenUp, Room, TooLarge
 from interlock.string_formats import FORMATS
 from interlock.string_formats.everyday_words import WORDS
 
@@ -45,10 +46,6 @@ OPENERS = {"string": b'"', "object": b"{", "array": b"[", "number": b"-012345678
 WEIGHTS = {"string": 6, "number": 4, "boolean": 2, "object": 2, "array": 2, "null": 1}
 
 
-class GivenUp(Exception):
-    """The way that was taken does not lead on."""
-
-
 def example(recipe: Recipe, rng: random.Random, keywords: Sequence[str] = ()) -> bytes | None:
     """A text that a source accepts; ``None`` if ``TRIES`` ways came to nothing. ``keywords`` are those of a grammar
     that are wanted; otherwise all of them are.
@@ -59,11 +56,13 @@ def example(recipe: Recipe, rng: random.Random, keywords: Sequence[str] = ()) ->
         wanted = keywords or keywords_of(recipe.source)
         return example_of_grammar(recipe.compile(), rng, WORDS, wanted, comment_marks(recipe.source))
     own, plain = recipe.compile(), everyday(recipe)
+    room = Room()
     for attempt in range(TRIES):
         writer = _Writer((plain if attempt < TRIES - 2 else own).guide(), rng, recipe, bold=attempt < TRIES // 2)
         try:
-            writer.whole()
-        except GivenUp:
+            writer.whole(room)
+        except GivenUp as reason:
+            room = Room(is_shared=room.is_shared or isinstance(reason, TooLarge))
             continue
         # Plain spelling takes constants with more zeros than any spelling does.
         if own.guide().validate(writer.guide.tokens) == writer.guide.num_tokens:
@@ -114,7 +113,7 @@ class _Writer:
         """The tokens that may come next."""
         return set(self.guide.allowed_token_ids().tolist())
 
-    def whole(self) -> None:
+    def whole(self, room: Room) -> None:
         """A text from its beginning to its end."""
         if self.schema is None:
             least = 0
@@ -124,7 +123,7 @@ class _Writer:
                 raise GivenUp
             self.wander(lambda: self.guide.is_accepting, least, is_whole=True)
         else:
-            self.value(self.shapes.root(self.schema), 0)
+            self.value(self.shapes.root(self.schema), 0, room)
         if not self.guide.is_accepting:
             raise GivenUp
 
@@ -235,7 +234,7 @@ class _Writer:
 
     # JSON.
 
-    def value(self, shapes: list[Shape], depth: int) -> None:
+    def value(self, shapes: list[Shape], depth: int, room: Room) -> None:
         """A value that these schemas suggest and the guide allows."""
         for text in self.suggested(shapes):
             if self.scalar(text):
@@ -243,9 +242,11 @@ class _Writer:
         allowed = self.allowed()
         kinds = [kind for kind, opener in OPENERS.items() if allowed & set(opener)]
         named = {name for shape in shapes for name in _types(shape.schema)}
+        if room.is_small(self.guide.num_tokens):  # Also those of an alternative that was not drawn.
+            kinds = _without_parts(kinds)
         kinds = [kind for kind in kinds if kind in named] or kinds
-        if depth > 3 and len(kinds) > 1:
-            kinds = [kind for kind in kinds if kind not in ("object", "array")] or kinds
+        if depth > 3:
+            kinds = _without_parts(kinds)
         if not kinds or depth > 40:
             raise GivenUp
         kind = self.rng.choices(kinds, [WEIGHTS[kind] for kind in kinds])[0]
@@ -253,10 +254,9 @@ class _Writer:
             self.string(shapes)
         elif kind == "number":
             self.number(shapes)
-        elif kind == "object":
-            self.object(shapes, depth)
-        elif kind == "array":
-            self.array(shapes, depth)
+        elif kind in ("object", "array"):
+            room.check(self.guide.num_tokens)
+            (self.object if kind == "object" else self.array)(shapes, depth, room)
         elif not any(self.put(word) for word in self.shuffled(["true", "false"] if kind == "boolean" else ["null"])):
             raise GivenUp
 
@@ -366,7 +366,7 @@ class _Writer:
         """Write a colon; false where none is allowed."""
         return self.put(": ") or self.put(":")
 
-    def object(self, shapes: list[Shape], depth: int) -> None:
+    def object(self, shapes: list[Shape], depth: int, room: Room) -> None:
         """Write an object with some of its members. ``GivenUp`` where it cannot be finished."""
         if not self.put("{"):
             raise GivenUp
@@ -375,15 +375,18 @@ class _Writer:
         elsewhere = set(
             self.every.required(every)
         )  # What a condition or another alternative requires is a matter of it.
-        first = True
-        for name in self.shapes.names(shapes):
+        first, begin = True, self.guide.num_tokens
+        names = self.shapes.names(shapes)
+        for left, name in zip(range(len(names), 0, -1), names, strict=True):
             left_out = self.bold and self.rng.random() < (0.5 if name in elsewhere else 0.25)
-            if (name in required or depth < 4 and not left_out) and self.key(name, first):
+            size = self.guide.num_tokens
+            is_taken = name in required or depth < 4 and not left_out and room.takes(begin, size, len(names), self.rng)
+            if is_taken and self.key(name, first):
                 first = False
-                self.value(self.shapes.member(shapes, name), depth + 1)
+                self.value(self.shapes.member(shapes, name), depth + 1, room.share(size, left))
         for _ in range(40 + self.asked(shapes, "minProperties")):
             # An open object of which nothing is known gets a member or two.
-            more = first and depth < 3 and not self.shapes.names(shapes) and self.rng.random() < 0.7
+            more = first and depth < 3 and not names and self.rng.random() < 0.7
             if not more and self.put("}"):
                 return
             name = self.rng.choice(WORDS)
@@ -395,7 +398,7 @@ class _Writer:
             else:
                 return
             first = False
-            self.value(self.shapes.member(shapes, name), depth + 1)
+            self.value(self.shapes.member(shapes, name), depth + 1, room.share(self.guide.num_tokens, 1))
         raise GivenUp
 
     def keys_like(self, word: str) -> tuple[str, ...]:
@@ -412,12 +415,14 @@ class _Writer:
         if not self.put('"') or not self.colon():
             raise GivenUp
 
-    def array(self, shapes: list[Shape], depth: int) -> None:
+    def array(self, shapes: list[Shape], depth: int, room: Room) -> None:
         """Write an array of a few elements. ``GivenUp`` where it cannot be finished."""
         if not self.put("["):
             raise GivenUp
         wanted = self.rng.choice([1, 2, 2, 3] if depth < 3 else [0, 1])
-        for count in range(2000 + self.asked(shapes, "minItems")):
+        least = self.asked(shapes, "minItems")
+        for count in range(2000 + least):
+            wanted = 0 if room.is_small(self.guide.num_tokens) else wanted
             if count >= wanted and self.put("]"):
                 return
             if count and not self.separator():
@@ -427,8 +432,14 @@ class _Writer:
             if not count and self.allowed() == set(b"]"):
                 self.put("]")
                 return
-            self.value(self.shapes.element(shapes, count), depth + 1)
+            parts = max(1, max(wanted, least) - count)
+            self.value(self.shapes.element(shapes, count), depth + 1, room.share(self.guide.num_tokens, parts))
         raise GivenUp
+
+
+def _without_parts(kinds: list[str]) -> list[str]:
+    """Those that hold no values, where there are such."""
+    return [kind for kind in kinds if kind not in ("object", "array")] or kinds
 
 
 def _types(schema: dict[str, Any]) -> list[str]:

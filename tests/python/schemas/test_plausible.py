@@ -165,3 +165,46 @@ def test_free_text_of_a_tool_call_is_words(name, pattern):
 def test_free_text_of_a_pattern_ends_with_its_quote():
     for data in examples(interlock.Index.from_regex('"[^"]*"', byte_vocabulary())):
         assert re.fullmatch(r'"[ -~]*"', data.decode()), data
+
+
+def object_of(names, value, **more):
+    return {"type": "object", "properties": dict.fromkeys(names, value), "additionalProperties": False} | more
+
+
+MANY_NAMES = [f"p{number}" for number in range(60)]
+ITSELF = {"$ref": "#"}
+NOTHING_OR_ITSELF = {"anyOf": [{"type": "null"}, ITSELF]}
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        object_of(MANY_NAMES[:10], ITSELF),
+        object_of(MANY_NAMES[:30], ITSELF),
+        object_of(MANY_NAMES, ITSELF),
+        object_of(MANY_NAMES, {"type": "array", "items": ITSELF}),
+        object_of(MANY_NAMES, NOTHING_OR_ITSELF, required=MANY_NAMES),
+        {"type": "array", "items": ITSELF},
+        {"anyOf": [{"type": "integer"}, {"type": "array", "items": ITSELF}, object_of(MANY_NAMES, ITSELF)]},
+        object_of(["one", "two"], {"$ref": "#/$defs/a"})
+        | {
+            "$defs": {
+                "a": object_of(MANY_NAMES, {"$ref": "#/$defs/b"}),
+                "b": object_of(MANY_NAMES, {"$ref": "#/$defs/a"}),
+            }
+        },
+    ],
+    ids=["10", "30", "60", "arrays in objects", "required", "array", "any of", "two objects"],
+)
+def test_recursive_schemas_have_small_examples(schema):
+    index = interlock.Index.from_json_schema(schema, byte_vocabulary())
+    drawn = examples(index, 6)
+    assert all(data is not None and accepts(index, data) and len(data) < 10_000 for data in drawn)
+    assert len(set(drawn)) > 1, drawn
+
+
+def test_what_is_left_out_of_a_recursive_schema_is_drawn():
+    """Not always what stands last: each name comes below the first level, too."""
+    index = interlock.Index.from_json_schema(object_of(MANY_NAMES[:30], ITSELF), byte_vocabulary())
+    inner = {name for data in examples(index) for value in json.loads(data).values() for name in value}
+    assert inner == set(MANY_NAMES[:30])

@@ -29,7 +29,7 @@ import interlock
 from interlock.cli.arguments.number_arguments import at_least
 from interlock.cli.precomputing.process_pool import Alone, Pool, are_little
 from interlock.cli.precomputing.summary import ALIKE, Summary, one_reason, remedy_of
-from interlock.cli.precomputing.worker import Item, Task, kind_of
+from interlock.cli.precomputing.worker import Item, Task, kind_of, none_is_source
 from interlock.cli.sources import kind_options, source_words, vocabularies
 from interlock.cli.sources import source_arguments as sources
 from interlock.cli.sources.yaml_files import from_yaml, yaml_name
@@ -97,6 +97,8 @@ def run(args: argparse.Namespace, output: Output) -> int:
         kinds.add("tools")
     kind_options.refuse_others(args, kinds, f"each source in {shown}")
     vocabulary = vocabularies.read(args)
+    if left_out := none_is_source(items, args):
+        raise _no_sources(shown, left_out)  # Before there is a store, which would hold nothing.
     with exits.around_source():
         store = interlock.Store(args.out)
     name = "report.jsonl" if count == 1 else f"report-{number}-of-{count}.jsonl"
@@ -132,14 +134,6 @@ def run(args: argparse.Namespace, output: Output) -> int:
     atomic_files.write_text(report, "".join(json.dumps(row) + "\n" for row in ordered))
     others = [pair for word in args.sources for pair in ignored(word)] if count == 1 else []
     summary = Summary(ordered, others, "" if args.no_tables else _why_no_tables(vocabulary))
-    if items and not summary.taken:
-        name, why = summary.left_out[0]
-        many = f"all {len(summary.left_out)} were left out; the first, " if len(summary.left_out) > 1 else ""
-        was = "" if many else " was left out"
-        remedy = remedy_of(why)
-        if "--take-all" in remedy:  # Where nothing is a schema, the documents were named by mistake.
-            remedy = f"interlock check SCHEMA {shown} looks at documents; {remedy}"
-        raise InputError(f"no sources in {shown}: {many}{name}{was}: {why}", remedy)
     machine = {
         **summary.counts(),
         "seconds": round(time.monotonic() - began, 3),
@@ -154,6 +148,17 @@ def run(args: argparse.Namespace, output: Output) -> int:
     ]
     output.answer(machine, [*facts(people), *summary.details()])
     return exits.NO if summary.refused else exits.OK
+
+
+def _no_sources(shown: str, left_out: list[tuple[str, str]]) -> InputError:
+    """The error of a run that was given nothing to compile."""
+    name, why = left_out[0]
+    many = f"all {len(left_out)} were left out; the first, " if len(left_out) > 1 else ""
+    was = "" if many else " was left out"
+    remedy = remedy_of(why)
+    if "--take-all" in remedy:  # Where nothing is a schema, the documents were named by mistake.
+        remedy = f"interlock check SCHEMA {shown} looks at documents; {remedy}"
+    return InputError(f"no sources in {shown}: {many}{name}{was}: {why}", remedy)
 
 
 def _why_no_tables(vocabulary: interlock.Vocabulary) -> str:

@@ -13,7 +13,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -72,8 +72,8 @@ class Worker:
         """
         key = source = None
         try:
-            data = _read(item)
-            if reason := self._no_source(item, data):
+            data = read(item)
+            if reason := no_source(item, data, self.arguments):
                 return {"name": item.name, "key": None, "ok": False, "left_out": reason}
             source = sources.from_bytes(kind_of(item), data, self._arguments_in(item.top), item.name, path=item.path)
             if self.arguments.for_server:
@@ -133,26 +133,41 @@ class Worker:
         except interlock.ArtifactError as error:
             return {}, str(error)
 
-    def _no_source(self, item: Item, data: bytes) -> str:
-        """Why this is no source, but a document that lies among them; empty if it may be one, or --take-all says so."""
-        if self.arguments.take_all or kind_of(item) != "schema":
-            return ""
-        key = self.arguments.schema_key
+
+def no_source(item: Item, data: bytes, arguments: argparse.Namespace) -> str:
+    """Why this is no source, but a document that lies among them; empty if it may be one, or --take-all says so."""
+    if arguments.take_all or kind_of(item) != "schema":
+        return ""
+    key = arguments.schema_key
+    try:
+        document = json.loads(data)
+    except (ValueError, RecursionError):
+        return ""
+    if key:
         try:
-            document = json.loads(data)
-        except (ValueError, RecursionError):
-            return ""
-        if key:
-            try:
-                schema_key.find(document, key)
-            except exits.UsageError as error:
-                return str(error) if "/" in key else f"it has no key {key!r} (--schema-key)"
-            return ""
-        if tools := tools_in(document):
-            return "" if tool_sources.is_asked(self.arguments) else f"it {tools}; --tool-format makes a source of it"
-        if self.arguments.unwrap and schema_hints.envelope(document) is not None:
-            return ""
-        return is_answer(document)
+            schema_key.find(document, key)
+        except exits.UsageError as error:
+            return str(error) if "/" in key else f"it has no key {key!r} (--schema-key)"
+        return ""
+    if tools := tools_in(document):
+        return "" if tool_sources.is_asked(arguments) else f"it {tools}; --tool-format makes a source of it"
+    if arguments.unwrap and schema_hints.envelope(document) is not None:
+        return ""
+    return is_answer(document)
+
+
+def none_is_source(items: Sequence[Item], arguments: argparse.Namespace) -> list[tuple[str, str]]:
+    """The names of all items, each with why it is no source; empty where one may be. Reads up to the first that may."""
+    reasons: list[tuple[str, str]] = []
+    for item in items:
+        try:
+            reason = no_source(item, read(item), arguments)
+        except OSError:  # Refused by name later on.
+            return []
+        if not reason:
+            return []
+        reasons.append((item.name, reason))
+    return reasons
 
 
 def _described(error: Exception, item: Item, source: sources.Source | None) -> dict[str, Any]:
@@ -172,7 +187,8 @@ def kind_of(item: Item) -> str:
     return "schema" if item.length >= 0 else source_words.SUFFIXES.get(Path(item.path).suffix.lower(), "schema")
 
 
-def _read(item: Item) -> bytes:
+def read(item: Item) -> bytes:
+    """The bytes of a source."""
     with open(item.path, "rb") as file:
         file.seek(item.start)
         return file.read(item.length)

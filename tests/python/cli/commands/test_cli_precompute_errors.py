@@ -37,6 +37,7 @@ def test_the_exit_code_says_whether_all_sources_are_in_the_store(tmp_path):
     args = ("precompute", "sources", "-t", "bytes", "-o", "store")
     (folder / "answer.json").write_text('{"sum": 3}')
     assert "no sources in sources" in machine(tmp_path, *args, code=4)["error"]["message"]
+    assert not (tmp_path / "store").exists()
     (folder / "good.json").write_text('{"type": "integer"}')
     assert machine(tmp_path, *args)["left_out"][0]["name"] == "answer.json"
     (folder / "bad.json").write_text('{"type": "intger"}')
@@ -52,3 +53,12 @@ def test_the_exit_code_says_whether_all_sources_are_in_the_store(tmp_path):
     (folder / "bad.json").unlink()
     (folder / "good.json").write_text('{"type": "integer"}')
     assert machine(tmp_path, *args)["ok"] == 1
+
+
+def test_where_nothing_is_a_source_nothing_is_made(tmp_path):
+    (tmp_path / "documents.jsonl").write_text('{"sum": 3}\n{"sum": 4}\n')
+    args = ("precompute", "documents.jsonl", "-t", "bytes", "-o", "new/store", "--report", "report.jsonl")
+    for options in ((), ("--jobs", "2")):
+        error = machine(tmp_path, *args, *options, code=4)["error"]
+        assert "all 2 were left out; the first, documents.jsonl:1: " in error["message"]
+        assert [path.name for path in tmp_path.iterdir()] == ["documents.jsonl"]
