@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import threading
 from typing import Any, Literal, TypeVar, Unpack, overload
 
 from interlock.generators.call_arguments.arguments import DEFAULT_MAX_TOKENS, MISSING
 from interlock.generators.call_arguments.call_types import Batch, Chat, TextType
 from interlock.generators.call_options import CallOptions
+from interlock.generators.cancelled_calls import until_flagged
 from interlock.generators.replies.completion import Completion
 from interlock.generators.stream import Stream
 from interlock.output_types import InvalidOutputError
@@ -166,9 +168,18 @@ class AwaitedCalls:
         self, prompt: Any = MISSING, output_type: Any = str, *, max_tokens: int = DEFAULT_MAX_TOKENS, **options: Any
     ) -> Any:
         """A call that is awaited: ``await gen.agenerate(prompt, User)``. Arguments, values and errors are those of a
-        call. A model of this process runs in a thread, so that other tasks go on meanwhile.
+        call. A model of this process runs in a thread, so that other tasks go on meanwhile. Where the task is
+        cancelled, as by ``asyncio.wait_for`` and ``asyncio.timeout``, the model stops behind its next token, and nobody
+        waits for that. A client that isn't asynchronous, and vLLM's ``LLM``, end what they have begun.
         """
         call: Any = self
-        made = await asyncio.to_thread(call, prompt, output_type, max_tokens=max_tokens, **options)
+        stopped = threading.Event()
+        try:
+            made = await asyncio.to_thread(
+                until_flagged, stopped, call, prompt, output_type, max_tokens=max_tokens, **options
+            )
+        except asyncio.CancelledError:
+            stopped.set()
+            raise
         # The call of an asynchronous client is awaited here, in the loop that its connections belong to.
         return await made if inspect.isawaitable(made) else made

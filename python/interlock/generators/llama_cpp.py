@@ -14,6 +14,7 @@ from interlock.budget_cuts import allowed_spellings
 from interlock.generators.call_arguments.arguments import Prompt, as_messages
 from interlock.generators.call_arguments.model_arguments import no_model
 from interlock.generators.call_arguments.prefill_text import prefill_of
+from interlock.generators.cancelled_calls import check_cancelled
 from interlock.generators.local import Constraining, LocalGenerator
 from interlock.generators.prompts.chat_content import messages_for
 from interlock.generators.prompts.model_turns import TurnPieces, turns_of
@@ -291,6 +292,7 @@ def _texts_of(
     begin()
     try:
         for chunk in chunks:
+            check_cancelled()
             if text := _text_of(chunk["choices"][0]):
                 written.append(text)
                 yield text

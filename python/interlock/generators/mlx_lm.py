@@ -13,6 +13,7 @@ from interlock._core import ArgumentError
 from interlock.generators.call_arguments.arguments import Prompt, as_messages
 from interlock.generators.call_arguments.model_arguments import is_tokenizer, no_model, refuse_swapped
 from interlock.generators.call_arguments.prefill_text import prefill_of
+from interlock.generators.cancelled_calls import check_cancelled
 from interlock.generators.local import Constraining, LocalGenerator
 from interlock.generators.prompts.chat_content import templated
 from interlock.generators.prompts.prefill import templated_up_to_prefill
@@ -164,6 +165,7 @@ class MlxLmGenerator(LocalGenerator):
             logits_processors=processors,
             **options,
         ):
+            check_cancelled()
             token = int(response.token)
             taken.append(token)
             text = decoder.decode(self.vocabulary.decode([token]))

@@ -25,6 +25,7 @@ from interlock.generators.call_arguments.arguments import (
 )  # fmt: skip
 from interlock.generators.call_arguments.prefill_text import prefill_of
 from interlock.generators.call_options import CallOptions
+from interlock.generators.cancelled_calls import in_threads
 from interlock.generators.error_hints import error_hints
 from interlock.generators.prompts.described_prompt import described, described_rows, take_describe
 from interlock.generators.replies.attempts import Asking, asked, take_attempts
@@ -166,7 +167,7 @@ class OpenAIGenerator(_Requests):
         if len(prompts) < 2:
             return list(map(one, prompts, outputs))
         with ThreadPoolExecutor(min(_AT_ONCE, len(prompts))) as pool:
-            return list(pool.map(one, prompts, outputs))
+            return list(pool.map(in_threads(one), prompts, outputs))
 
     def _pieces(
         self, prompt: Prompt, output: OutputType[Any], max_tokens: int, options: dict[str, Any]

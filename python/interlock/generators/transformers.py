@@ -17,6 +17,7 @@ from interlock.generators.call_arguments.arguments import Prompt, as_messages
 from interlock.generators.call_arguments.model_arguments import no_model, refuse_swapped
 from interlock.generators.call_arguments.prefill_text import prefill_of
 from interlock.generators.call_arguments.tokenizer_match import check_tokenizer
+from interlock.generators.cancelled_calls import check_cancelled, is_awaited
 from interlock.generators.local import Constraining, LocalGenerator
 from interlock.generators.prompts.chat_content import templated
 from interlock.generators.prompts.prefill import templated_up_to_prefill
@@ -227,9 +228,11 @@ class TransformersGenerator(LocalGenerator):
         options = self._with_stop_strings(options)
         # A decoder begins with a token of its own, which in some models is the stop token.
         start = 1 if self.model.config.is_encoder_decoder else width
+        criteria = [_never_unless_cancelled] if is_awaited() else []
         if stop:
-            ends = functools.partial(self._has_stopped, stop, start)
-            options["stopping_criteria"] = [*(options.get("stopping_criteria") or ()), ends]
+            criteria.append(functools.partial(self._has_stopped, stop, start))
+        if criteria:
+            options["stopping_criteria"] = [*(options.get("stopping_criteria") or ()), *criteria]
         # The stop token is none of the output's tokens.
         options["max_new_tokens"] = max_tokens + 1
         if jumps is None:
@@ -369,6 +372,12 @@ class TransformersGenerator(LocalGenerator):
 
 class _Stopped(BaseException):
     """Nobody reads any longer."""
+
+
+def _never_unless_cancelled(ids: torch.Tensor, scores: Any, **more: Any) -> torch.Tensor:
+    """A criterion of ``generate`` that ends no row, and the whole call where nobody awaits it any longer."""
+    check_cancelled()
+    return torch.zeros(ids.shape[0], dtype=torch.bool, device=ids.device)
 
 
 def _takes_logprobs(options: dict[str, Any]) -> bool:

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from interlock._core import ArgumentError, Vocabulary
+from interlock.generators.cancelled_calls import check_cancelled
 from interlock.generators.prompts.model_turns import ModelTurns
 from interlock.output_types.context_room import ContextRoom
 
@@ -49,6 +50,7 @@ class CachedModel(ABC):
         if self.context is not None and len(ids) > self.context:
             raise ContextRoom(len(ids), self.context, 0).error(what="text")
         with self.turns.turn(nests=True):
+            check_cancelled()
             return self._logits(ids)
 
     def _logits(self, ids: Sequence[int]) -> npt.NDArray[np.float32]:
