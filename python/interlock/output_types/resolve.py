@@ -24,6 +24,7 @@ from interlock.output_types.function_calls import FunctionCall
 from interlock.output_types.grammar import Grammar
 from interlock.output_types.output_type import OutputType
 from interlock.output_types.python_types import type_hints
+from interlock.output_types.python_types.misplaced_constraints import refuse_misplaced
 from interlock.output_types.python_types.scalars import Mismatch
 from interlock.output_types.python_types.type_names import name_of
 from interlock.output_types.python_types.unresolved_names import unresolved_parameter
@@ -172,6 +173,7 @@ def index_from_type(output_type: Any, vocabulary: Vocabulary, **options: Any) ->
 
 def _typed(hint: Any, name: str, on_unsupported: str = "error") -> OutputType[Any]:
     """A type whose values are written as JSON."""
+    refuse_misplaced(hint)
     by_pydantic = pydantic_schema()
     is_plain = False
     if by_pydantic is not None:
