@@ -8,17 +8,25 @@ nothing else, and refused where it holds no schema.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NoReturn
 
 from interlock._core import ArgumentError
 
-__all__ = ["unwrapped"]
+__all__ = ["SCHEMA_FIELDS", "unwrapped"]
 
 #: Keywords that make an object a schema of its own, whatever else stands beside them.
 _KEYWORDS = frozenset(
     "$schema $ref $defs $id definitions properties items prefixItems required additionalProperties patternProperties "
     "anyOf allOf oneOf not enum const pattern format minimum maximum minLength maxLength minItems maxItems if".split()
 )
+SCHEMA_FIELDS: dict[str, tuple[str, ...]] = {
+    "guided_json": (), "structured_outputs": ("json",), "response_schema": (), "response_json_schema": (),
+    "responseSchema": (), "responseJsonSchema": (), "response_format": (), "text": ("format",),
+}  # fmt: skip
+"""Fields of requests, and the keys on the way to the schema in each."""
+_OTHER_FIELDS = frozenset(("guided_regex", "guided_choice", "guided_grammar", "regex", "choice", "grammar"))
+# What stands beside a schema in a request and constrains nothing.
+_BESIDE = frozenset(("response_mime_type", "responseMimeType", "max_tokens", "temperature"))
 _TYPES = frozenset("null boolean object array number string integer".split())
 
 
@@ -27,8 +35,9 @@ def unwrapped(schema: Mapping[str, Any]) -> Mapping[str, Any]:
 
     Envelopes are ``{"type": "json_schema", "json_schema": {...}}``, ``{"type": "json_schema", "schema": {...}}``,
     ``{"format": {...}}`` around one of these, ``{"name": ..., "strict": ..., "schema": {...}}``, and a tool's
-    ``{"type": "function", "function": {"name": ..., "parameters": {...}}}``. ``ArgumentError`` for an envelope without
-    a schema, such as ``{"type": "json_object"}``.
+    ``{"type": "function", "function": {"name": ..., "parameters": {...}}}``; and fields of requests, such as
+    ``{"guided_json": {...}}``, ``{"structured_outputs": {"json": {...}}}`` and ``{"response_schema": {...}}``.
+    ``ArgumentError`` for an envelope without a schema, such as ``{"type": "json_object"}``.
 
     >>> unwrapped({"type": "json_schema", "json_schema": {"name": "age", "schema": {"type": "integer"}}})
     {'type': 'integer'}
@@ -57,7 +66,39 @@ def unwrapped(schema: Mapping[str, Any]) -> Mapping[str, Any]:
         for key in ("schema", "parameters", "input_schema"):
             if isinstance(schema.get(key), Mapping | bool):
                 return _content(schema, key)
+    if kind is None and not _KEYWORDS & set(schema):
+        return _of_request(schema)
     return schema
+
+
+def _of_request(fields: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The schema in the fields of a request, or ``fields`` themselves where they are none."""
+    named = sorted(fields.keys() - _BESIDE)
+    if len(named) == 1 and named[0] in _OTHER_FIELDS and named[0].startswith("guided_"):
+        _refuse_other(named[0])
+    if len(named) != 1 or named[0] not in SCHEMA_FIELDS:
+        return fields
+    inner = fields[named[0]]
+    if isinstance(inner, str):
+        raise ArgumentError(f"{named[0]!r} is a field of a request, and its schema is a text: pass that text itself")
+    if not isinstance(inner, Mapping | bool):
+        return fields
+    if named[0] in ("response_format", "text"):
+        # Either may as well be a name that somebody gave to a property.
+        inner = inner.get("format") if named[0] == "text" and isinstance(inner, Mapping) else inner
+        known = isinstance(inner, Mapping) and inner.get("type") in ("json_schema", "json_object")
+        return unwrapped(inner) if known and isinstance(inner, Mapping) else fields
+    if named[0] == "structured_outputs" and isinstance(inner, Mapping):
+        if other := next((key for key in inner if key in _OTHER_FIELDS), None):
+            _refuse_other(f"{named[0]}.{other}")
+    return _content(fields, named[0], *SCHEMA_FIELDS[named[0]])
+
+
+def _refuse_other(field: str) -> NoReturn:
+    raise ArgumentError(
+        f"{field!r} is a field of a request, and no JSON Schema: pass re.compile(...) for a pattern, a list of strings "
+        "for choices, interlock.Grammar(...) for a grammar"
+    )
 
 
 def _content(envelope: Mapping[str, Any], *path: str) -> Mapping[str, Any]:

@@ -18,13 +18,13 @@ from typing import Any, Literal, NotRequired, TypedDict, TypeVar, Union, get_arg
 from interlock._core import ArgumentError, Index, UnsupportedError, Vocabulary
 from interlock.grammar_syntax import syntax_of
 from interlock.grammars.grammar_text import GrammarText
-from interlock.output_types.envelopes import unwrapped
+from interlock.output_types.envelopes import SCHEMA_FIELDS, unwrapped
 from interlock.output_types.errors import InvalidOutputError, raised_by_class
 from interlock.output_types.function_calls import FunctionCall
 from interlock.output_types.grammar import Grammar
+from interlock.output_types.misplaced_constraints import refuse_misplaced
 from interlock.output_types.output_type import OutputType
 from interlock.output_types.python_types import type_hints
-from interlock.output_types.python_types.misplaced_constraints import refuse_misplaced
 from interlock.output_types.python_types.scalars import Mismatch
 from interlock.output_types.python_types.type_names import name_of
 from interlock.output_types.python_types.unresolved_names import unresolved_parameter
@@ -245,6 +245,10 @@ def _refuse_types(schema: Mapping[str, Any], pointer: str = "") -> None:
                 word = _SCHEMA_WORDS.get(value)
                 way = f'write {{"type": "{word}"}}' if word else f"write the schema of {named}"
                 raise ArgumentError(f"a schema holds JSON, and {pointer}/{key} is the type {named}: {way}")
+            if key in SCHEMA_FIELDS:
+                raise ArgumentError(
+                    f"{key!r} is a field of a request, and the type {named} is in it: pass {named} itself"
+                )
             fields = "; ".join(f"{k}: {name_of(v)}" for k, v in list(schema.items())[:3] if isinstance(k, str))
             raise ArgumentError(
                 f"a dict is read as a JSON Schema, and its {key!r} is the type {named}: pass a class, such as\n"

@@ -18,6 +18,8 @@ ENVELOPES: tuple[tuple[str, tuple[str, ...], frozenset[str]], ...] = (
     ("a function", ("parameters",), frozenset({"name"})),
     ("structured-output parameters", ("structured_outputs", "json"), frozenset()),
     ("guided-decoding parameters", ("guided_json",), frozenset()),
+    ("parameters of generation", ("response_schema",), frozenset()),
+    ("parameters of generation", ("response_json_schema",), frozenset()),
     ("a named schema", ("schema",), frozenset({"name"})),
 )
 """What it is, the keys on the way to the schema, and the keys that must stand beside the first of them."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
+import interlock
 import pytest
-
 from interlock.output_types import output_type_of
 
 ENVELOPES = [
@@ -18,6 +18,13 @@ ENVELOPES = [
     {"type": "function", "function": {"name": "f", "parameters": {"type": "integer"}}},
     {"name": "f", "description": "d", "parameters": {"type": "integer"}},
     {"name": "f", "input_schema": {"type": "integer"}},
+    {"guided_json": {"type": "integer"}},
+    {"structured_outputs": {"json": {"type": "integer"}}},
+    {"response_schema": {"type": "integer"}},
+    {"response_mime_type": "application/json", "response_json_schema": {"type": "integer"}},
+    {"responseMimeType": "application/json", "responseSchema": {"type": "integer"}},
+    {"response_format": {"type": "json_schema", "json_schema": {"schema": {"type": "integer"}}}},
+    {"text": {"format": {"type": "json_schema", "name": "a", "schema": {"type": "integer"}}}},
 ]
 
 
@@ -40,3 +47,20 @@ def test_envelopes_are_unwrapped(envelope):
 )
 def test_schemas_are_no_envelopes(schema):
     assert output_type_of(schema).source == schema
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"guided_regex": "a+"}, r"'guided_regex' is a field of a request, and no JSON Schema: pass re\.compile"),
+        ({"structured_outputs": {"choice": ["a"]}}, "'structured_outputs.choice' is a field of a request"),
+        ({"structured_outputs": {"type": "integer"}}, "the envelope's 'structured_outputs' has no 'json'"),
+        ({"guided_json": '{"type": "integer"}'}, "its schema is a text: pass that text itself"),
+        ({"response_schema": int}, "'response_schema' is a field of a request, .* pass int itself"),
+        ({"response_format": {"type": "json_object"}}, "asks for any JSON and names no schema"),
+        ({"guided_json": {"type": "integer"}, "guided_regex": "a+"}, "accepts every JSON value"),
+    ],
+)
+def test_fields_of_requests_that_hold_no_schema(fields, said):
+    with pytest.raises(interlock.ArgumentError, match=said):
+        output_type_of(fields)
