@@ -9,7 +9,7 @@ from typing import Any
 
 from interlock.output_types import OutputType
 from interlock.util.caller_warnings import warn_caller
-from interlock.util.json_pointer import unescaped
+from interlock.util.json_pointer import escaped, unescaped
 
 __all__ = ["UnboundedNumberWarning", "warn_long_number"]
 
@@ -188,5 +188,5 @@ def _inner(schema: Mapping[str, Any], step: str | int) -> Any:
 
 
 def _shown(place: tuple[str | int, ...]) -> str:
-    """A place as Python writes it."""
-    return "".join(f"[{step!r}]" for step in place)
+    """A place as a JSON Pointer, as in all messages about values."""
+    return "".join(f"/{escaped(str(step))}" for step in place)
