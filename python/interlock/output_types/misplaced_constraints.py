@@ -20,7 +20,6 @@ from typing import (
     get_args,
     get_origin,
     get_type_hints,
-    is_typeddict,
 )  # fmt: skip
 
 from interlock._core import ArgumentError, Index, UnsupportedError
@@ -102,7 +101,7 @@ def _is_of_fields(hint: Any) -> bool:
     return isinstance(hint, type) and (
         hasattr(hint, "model_fields")
         or dataclasses.is_dataclass(hint)
-        or is_typeddict(hint)
+        or hasattr(hint, "__total__")
         or hasattr(hint, "_fields")
     )
 

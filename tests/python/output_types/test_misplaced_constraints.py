@@ -38,6 +38,11 @@ class Node:
     q: interlock.Grammar
 
 
+def search(q: Annotated[str, PATTERN]) -> str:
+    """Look for a text."""
+    return q
+
+
 @pytest.fixture(params=["pydantic", "without"])
 def either(request, monkeypatch):
     if request.param == "pydantic":
@@ -52,6 +57,7 @@ def either(request, monkeypatch):
         (Annotated[str, PATTERN], "the pattern 'a+' beside a type would be ignored", None),
         (list[Annotated[str, PATTERN]], "at []", "/items"),
         (Row, "the pattern 'a+' at q beside a type would be ignored", "/properties/q"),
+        (search, "the pattern 'a+' at q beside a type would be ignored", "/properties/q"),
         (Entry, "at rows[].q", "/properties/rows/items/properties/q"),
         (Pair, "the pattern 'a+' at b{} is no type", "/properties/b/additionalProperties"),
         (list[PATTERN], "the pattern 'a+' at [] is no type", "/items"),
@@ -99,3 +105,8 @@ def test_fields_of_pydantic():
 def test_the_class_of_grammars():
     with pytest.raises(interlock.ArgumentError, match=r"pass interlock\.Grammar\(text\)"):
         output_type_of(interlock.Grammar)
+
+
+def test_parameters_of_tools():
+    with pytest.raises(interlock.InterlockError, match="at q beside a type would be ignored"):
+        interlock.check_tools([search], format="hermes")
