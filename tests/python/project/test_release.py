@@ -113,8 +113,9 @@ def test_a_name_that_no_rust_test_has_is_refused(tmp_path):
     if shutil.which("make") is None:
         pytest.skip("make is not installed")
     for name, lists, code, said in (
-        ("works", "a::b: test", 0, ""),
+        ("works", "a::xyz: test\na::b: test", 0, ""),
         ("none", "0 tests, 0 benchmarks", 2, "no test of src has 'xyz' in its name"),
+        ("one", "a::xyz: test", 2, "no test of src has 'a::b' in its name"),
     ):
         cargo = tmp_path / name / "cargo"
         cargo.parent.mkdir()
@@ -122,7 +123,11 @@ def test_a_name_that_no_rust_test_has_is_refused(tmp_path):
         cargo.chmod(0o755)
         path = f"{cargo.parent}{os.pathsep}{os.environ['PATH']}"
         done = subprocess.run(
-            ["make", "test-one", "NAME=xyz"], cwd=ROOT, capture_output=True, text=True, env={**os.environ, "PATH": path}
+            ["make", "test-one", "NAME=xyz" if name != "one" else "NAME=xyz a::b"],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            env={**os.environ, "PATH": path},
         )
         assert done.returncode == code and said in done.stderr, done
 
