@@ -290,6 +290,33 @@ def test_a_draft_that_is_none_is_warned_of():
         interlock.check_json_schema({"$schema": "http://json-schema.org/schema#", "type": "object"})
 
 
+@pytest.mark.parametrize(
+    ("named", "meant"),
+    [
+        ("https://json-schema.org/draft/2020-21/schema", "https://json-schema.org/draft/2020-12/schema"),
+        ("https://json-schema.org/draft/2022-12/schema", "https://json-schema.org/draft/2020-12/schema"),
+        ("http://json-schema.org/draft-7/schema#", "http://json-schema.org/draft-07/schema#"),
+        ("http://jsonschema.org/draft-05/schema", "http://json-schema.org/draft-04/schema#"),
+        ("draft-7/schema#", "http://json-schema.org/draft-07/schema#"),
+        ("draft-07", "http://json-schema.org/draft-07/schema#"),
+        ("Draft 8", "https://json-schema.org/draft/2019-09/schema"),
+        ("2020-12", "https://json-schema.org/draft/2020-12/schema"),
+        ("https://json-schema.org", "https://json-schema.org/draft/2020-12/schema"),
+        ("https://example.com/draft-07/schema", ""),
+        ("./draft-07-of-ours.json", ""),
+        ("mine", ""),
+    ],
+)
+def test_the_draft_that_was_meant_is_named(named, meant):
+    schema = {"$schema": named, "type": "array", "items": [{"type": "null"}]}  # As without any draft.
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        rows = interlock.check_json_schema(schema)
+    assert [str(one.message).partition("; ")[2] for one in caught] == [f"did you mean {meant}?"] * bool(meant)
+    found = [schema_hints.UnknownDraft("", named, meant)] if meant else []
+    assert schema_hints.unknown_drafts(rows) == found
+
+
 def test_misspelt_types_are_named():
     with pytest.raises(interlock.SchemaError, match='"strng" is not a type.*; did you mean "string"'):
         interlock.check_json_schema({"type": "strng"})

@@ -73,6 +73,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     say_pattern_notes(source, output)
     words = [*unknown["unknown_keywords"], *unknown["unknown_formats"]]
     slips = {(w["pointer"], w.get("keyword", "format")): w["suggestion"] for w in words if w["suggestion"]}
+    slips |= {(w["pointer"], "$schema"): w["suggestion"] for w in unknown["unknown_drafts"]}
     count, uncounted = _computed(source, lambda: _language_size(source, vocabulary), COUNTED)
     shortest, unsought = _computed(source, index.shortest_member)
     short = short_text(index) if shortest is None else None
