@@ -16,7 +16,7 @@ from interlock.cli.checking.walk import spells
 from interlock.cli.sources import source_arguments as sources
 from interlock.cli.sources import vocabularies
 from interlock.cli.terminal.line_with_caret import excerpt
-from interlock.cli.terminal.output import byte_set, cut_text_of, text_of
+from interlock.cli.terminal.output import MOST_FORCED, byte_set, cut_text_of, text_of
 from interlock.cli.terminal.style import BAD, GOOD, QUIET, TRY, Line
 from interlock.explain import Explanation, Problem, explain, line_column
 from interlock.explain.document import BLANKS, LineStarts
@@ -308,7 +308,10 @@ def _next(found: Explanation) -> list[str]:
     # several, which is no text yet: it is among what is allowed.
     begun = found.text.encode()[len(found.text[: found.character].encode()) : found.at]
     forced = getincrementaldecoder("utf-8")("surrogateescape").decode(begun + found.forced) if found.forced else ""
-    return parts + ([f"must follow: {cut_text_of(forced.encode('utf-8', 'surrogateescape'))}"] if forced else [])
+    if not forced:
+        return parts
+    must = cut_text_of(forced.encode("utf-8", "surrogateescape"), goes_on=len(found.forced) >= MOST_FORCED)
+    return [*parts, f"must follow: {must}"]
 
 
 def _is_note(problem: Problem) -> bool:
