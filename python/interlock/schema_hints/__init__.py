@@ -81,6 +81,8 @@ __all__ = [
 UNKNOWN = "not a keyword of JSON Schema"
 ALIKE = 0.78
 """From this likeness on (``difflib``), one word is taken for a slip of the other."""
+MORE_ALIKE = 0.88
+"""The same, of a name that has a word more than the keyword."""
 
 
 def hint_of(keyword: str, suggestion: str) -> str:
@@ -149,7 +151,7 @@ class UnknownKeywordWarning(UserWarning):
 def suggestion(keyword: str) -> str:
     """The keyword of JSON Schema that was probably meant; empty if none is near.
 
-    >>> suggestion("minLenght"), suggestion("required_properties"), suggestion("x-order")
+    >>> suggestion("minLenght"), suggestion("enumDescriptions"), suggestion("x-order")
     ('minLength', '', '')
     """
     if keyword in KEYWORDS:
@@ -163,7 +165,14 @@ def suggestion(keyword: str) -> str:
     if word in plain:
         return plain[word]
     near = nearest(word, plain, ALIKE)
+    if near and _words(keyword) > _words(plain[near]):  # Such a name is more often an extension than a slip.
+        near = nearest(word, [near], MORE_ALIKE)
     return plain[near] if near else ""
+
+
+def _words(name: str) -> int:
+    """How many words a name is made of, as in ``minLength`` and ``min_length``."""
+    return len(re.findall(r"[A-Z]*[a-z0-9]+|[A-Z]+", name))
 
 
 def _slip(key: str) -> str:

@@ -131,6 +131,23 @@ def test_suggested_formats(name, meant):
     assert schema_hints.suggested_format(name) == meant
 
 
+@pytest.mark.parametrize(
+    ("keyword", "meant"),
+    [
+        ("enumDescriptions", ""),
+        ("enum_description", ""),
+        ("propertiesOrder", ""),
+        ("descripton", "description"),
+        ("allowAdditionalProperties", "additionalProperties"),
+        ("contentMimeType", "contentMediaType"),
+        ("minimumLength", "minLength"),
+        ("maxProperty", "maxProperties"),
+    ],
+)
+def test_a_name_with_a_word_more_must_be_more_alike(keyword, meant):
+    assert schema_hints.suggestion(keyword) == meant
+
+
 def test_unknown_formats_come_from_the_report():
     schema = {"properties": {"a": {"format": "emial"}, "b": {"format": "email"}}, "format": 'x"y'}
     assert [(f.pointer, f.suggestion) for f in schema_hints.unknown_formats(index_of(schema))] == [

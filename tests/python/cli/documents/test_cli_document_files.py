@@ -168,4 +168,6 @@ def test_a_folder_without_documents_says_what_it_would_have(tmp_path):
     (tmp_path / "d").mkdir()
     said = run(tmp_path, "check", "schema:{}", "d", code=4).stderr
     assert said.endswith("name a folder that has files that end in .json, .jsonl, .ndjson, or the file itself\n")
-    assert run(tmp_path, "check", "pattern:a", "d", code=4).stderr.endswith("a folder that has files, or the file itself\n")
+    assert run(tmp_path, "check", "pattern:a", "d", code=4).stderr.endswith(
+        "a folder that has files, or the file itself\n"
+    )
