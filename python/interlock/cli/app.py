@@ -16,7 +16,15 @@ from typing import Any, NoReturn
 
 from interlock import _interrupt
 from interlock.cli.arguments.command_table import COMMANDS, overview
-from interlock.cli.arguments.parser import command_in, command_parser, in_order, parser, refuse_empty
+from interlock.cli.arguments.parser import (
+    command_in,
+    command_parser,
+    in_order,
+    marked,
+    parser,
+    refuse_empty,
+    unmark,
+)
 from interlock.cli.sources import overwriting
 from interlock.cli.terminal import atomic_files, exits, streams, style
 from interlock.cli.terminal.output import Output
@@ -86,7 +94,8 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
         if name not in COMMANDS or given[0] != name:
             return parser(only=name).parse_args(given)
         # Options may stand between the files.
-        args = command_parser(name).parse_intermixed_args(given[1:])
+        args = command_parser(name).parse_intermixed_args(marked(given[1:]))
+        unmark(args)
         args.command = name
         return args
     except SystemExit:

@@ -23,6 +23,9 @@ from interlock.schema_hints import quiet
 from interlock.util.near_words import nearest
 from interlock.util.wide_encodings import wide_encoding
 
+NOT_JSON = "not JSON: "
+"""How the message of a problem begins that is about the text, which is no document."""
+
 
 @dataclass(frozen=True)
 class Explanation:
@@ -193,7 +196,7 @@ def _not_json(error: NotJson, text: str) -> Problem:
         line, column = line_column(text, begin)
         message = f"text stands before the JSON, which begins at line {line}, column {column}"
         hint = hint or "leave out what stands before it"
-    return Problem("", "", "", f"not JSON: {message}", at, at + 1, len(text), hint)
+    return Problem("", "", "", f"{NOT_JSON}{message}", at, at + 1, len(text), hint)
 
 
 def _choices(choices: list[str], text: str) -> Problem:

@@ -21,7 +21,7 @@ import re
 import threading
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from interlock._core import ArgumentError, Index, PatternError, ReportRow, SchemaError, check_json_schema
@@ -51,6 +51,7 @@ __all__ = [
     "SCHEMA_KEYS",
     "TYPE_WORDS",
     "Envelope",
+    "UnknownDraft",
     "UnknownFormat",
     "UnknownKeyword",
     "UnknownKeywordWarning",
@@ -80,6 +81,8 @@ __all__ = [
 UNKNOWN = "not a keyword of JSON Schema"
 ALIKE = 0.78
 """From this likeness on (``difflib``), one word is taken for a slip of the other."""
+MORE_ALIKE = 0.88
+"""The same, of a name that has a word more than the keyword."""
 
 
 def hint_of(keyword: str, suggestion: str) -> str:
@@ -148,7 +151,7 @@ class UnknownKeywordWarning(UserWarning):
 def suggestion(keyword: str) -> str:
     """The keyword of JSON Schema that was probably meant; empty if none is near.
 
-    >>> suggestion("minLenght"), suggestion("required_properties"), suggestion("x-order")
+    >>> suggestion("minLenght"), suggestion("enumDescriptions"), suggestion("x-order")
     ('minLength', '', '')
     """
     if keyword in KEYWORDS:
@@ -162,7 +165,14 @@ def suggestion(keyword: str) -> str:
     if word in plain:
         return plain[word]
     near = nearest(word, plain, ALIKE)
+    if near and _words(keyword) > _words(plain[near]):  # Such a name is more often an extension than a slip.
+        near = nearest(word, [near], MORE_ALIKE)
     return plain[near] if near else ""
+
+
+def _words(name: str) -> int:
+    """How many words a name is made of, as in ``minLength`` and ``min_length``."""
+    return len(re.findall(r"[A-Z]*[a-z0-9]+|[A-Z]+", name))
 
 
 def _slip(key: str) -> str:
@@ -231,23 +241,48 @@ DRAFTS = (
 """What ``$schema`` says in the drafts that are known."""
 
 
-def unknown_drafts(rows: Iterable[ReportRow]) -> list[str]:
-    """A message for each ``$schema`` in a report that names a draft which JSON Schema does not have. Dialects of
-    others, under addresses of their own, are none of these.
+@dataclass(frozen=True)
+class UnknownDraft:
+    """A ``$schema`` that names no draft, and looks like a slip of ``suggestion``, which does."""
+
+    pointer: str
+    schema: str
+    suggestion: str
+
+    def __str__(self) -> str:
+        said = "names no draft of JSON Schema, so the schema is read as 2020-12 with the keywords of older drafts"
+        return f"`$schema`{_at(self.pointer)} {said}{_did_you_mean(self.suggestion)}"
+
+
+def unknown_drafts(rows: Iterable[ReportRow]) -> list[UnknownDraft]:
+    """Each ``$schema`` in a report that names a draft which JSON Schema does not have, or one by its bare name.
+    Dialects of others, under addresses of their own, are none of these.
 
     >>> import interlock
-    >>> print(unknown_drafts(interlock.check_json_schema({"$schema": "http://json-schema.org/draft-70/schema#"}))[0])
-    `$schema` names no draft of JSON Schema, so the schema is read as 2020-12; did you mean http://json-schema.org/draft-07/schema#?
+    >>> print(unknown_drafts(interlock.check_json_schema({"$schema": "draft-07"}))[0].suggestion)
+    http://json-schema.org/draft-07/schema#
     """
-    named = [_DRAFT_REASON.fullmatch(row.reason) for row in rows if row.keyword == "$schema"]
-    return [
-        f"`$schema` names no draft of JSON Schema, so the schema is read as 2020-12; did you mean {near}?"
-        for uri in named
-        if uri and "json-schema.org/" in uri[1] and (near := nearest(uri[1], DRAFTS, 0))
-    ]
+    named = [(row.pointer, _DRAFT_REASON.fullmatch(row.reason)) for row in rows if row.keyword == "$schema"]
+    return [UnknownDraft(at, uri[1], near) for at, uri in named if uri and (near := _draft_meant(uri[1]))]
 
 
+def _draft_meant(uri: str) -> str:
+    """The draft that was probably meant; empty where the name may be that of another dialect."""
+    name = _BARE_DRAFT.fullmatch(uri)
+    if not name and not re.search(r"\bjson-?schema\.org\b", uri, re.IGNORECASE):
+        return ""
+    if number := re.search(r"draft\W*v?0?([1-8])(?!\d)", uri, re.IGNORECASE):
+        return DRAFTS[_BY_NUMBER[int(number[1])]]
+    return nearest(name[1] if name else uri, DRAFTS, 0) if re.search(r"\d", uri) else DRAFTS[-1]
+
+
+_BY_NUMBER = (0, 0, 0, 0, 0, 0, 1, 2, 3)
+"""By the number of a draft, the place in ``DRAFTS`` of the next one there is; draft 5 changed no keyword of draft 4."""
 _DRAFT_REASON = re.compile(r'"(.*)" is not known and was not passed .*', re.DOTALL)
+_BARE_DRAFT = re.compile(
+    r"(?:json[-_ ]?schema)?[-_/ ]*((?:draft)?[-_/ ]*20\d\d-\d\d|draft[-_/ ]*v?\d\d?)(?:/schema)?#?",
+    re.IGNORECASE,
+)
 
 _handling = threading.local()
 
@@ -351,8 +386,8 @@ def warn_of_slips(rows: Iterable[ReportRow], schema: str = "", place: str = "") 
         if each.suggestion and each.format not in OF_PYDANTIC:
             written = UnknownFormat(place + each.pointer, each.format, each.suggestion)
             tell(str(written), written.pointer, "format")
-    for message in unknown_drafts(rows):
-        tell(message, place, "$schema")
+    for draft in unknown_drafts(rows):
+        tell(str(replace(draft, pointer=place + draft.pointer)), place + draft.pointer, "$schema")
 
 
 MOST_READ = 1 << 16

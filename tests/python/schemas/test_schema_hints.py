@@ -131,6 +131,23 @@ def test_suggested_formats(name, meant):
     assert schema_hints.suggested_format(name) == meant
 
 
+@pytest.mark.parametrize(
+    ("keyword", "meant"),
+    [
+        ("enumDescriptions", ""),
+        ("enum_description", ""),
+        ("propertiesOrder", ""),
+        ("descripton", "description"),
+        ("allowAdditionalProperties", "additionalProperties"),
+        ("contentMimeType", "contentMediaType"),
+        ("minimumLength", "minLength"),
+        ("maxProperty", "maxProperties"),
+    ],
+)
+def test_a_name_with_a_word_more_must_be_more_alike(keyword, meant):
+    assert schema_hints.suggestion(keyword) == meant
+
+
 def test_unknown_formats_come_from_the_report():
     schema = {"properties": {"a": {"format": "emial"}, "b": {"format": "email"}}, "format": 'x"y'}
     assert [(f.pointer, f.suggestion) for f in schema_hints.unknown_formats(index_of(schema))] == [
@@ -288,6 +305,33 @@ def test_a_draft_that_is_none_is_warned_of():
         warnings.simplefilter("error")
         interlock.check_json_schema({"$schema": "https://example.com/dialect", "type": "object"})
         interlock.check_json_schema({"$schema": "http://json-schema.org/schema#", "type": "object"})
+
+
+@pytest.mark.parametrize(
+    ("named", "meant"),
+    [
+        ("https://json-schema.org/draft/2020-21/schema", "https://json-schema.org/draft/2020-12/schema"),
+        ("https://json-schema.org/draft/2022-12/schema", "https://json-schema.org/draft/2020-12/schema"),
+        ("http://json-schema.org/draft-7/schema#", "http://json-schema.org/draft-07/schema#"),
+        ("http://jsonschema.org/draft-05/schema", "http://json-schema.org/draft-04/schema#"),
+        ("draft-7/schema#", "http://json-schema.org/draft-07/schema#"),
+        ("draft-07", "http://json-schema.org/draft-07/schema#"),
+        ("Draft 8", "https://json-schema.org/draft/2019-09/schema"),
+        ("2020-12", "https://json-schema.org/draft/2020-12/schema"),
+        ("https://json-schema.org", "https://json-schema.org/draft/2020-12/schema"),
+        ("https://example.com/draft-07/schema", ""),
+        ("./draft-07-of-ours.json", ""),
+        ("mine", ""),
+    ],
+)
+def test_the_draft_that_was_meant_is_named(named, meant):
+    schema = {"$schema": named, "type": "array", "items": [{"type": "null"}]}  # As without any draft.
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        rows = interlock.check_json_schema(schema)
+    assert [str(one.message).partition("; ")[2] for one in caught] == [f"did you mean {meant}?"] * bool(meant)
+    found = [schema_hints.UnknownDraft("", named, meant)] if meant else []
+    assert schema_hints.unknown_drafts(rows) == found
 
 
 def test_misspelt_types_are_named():

@@ -110,6 +110,7 @@ class Parser(argparse.ArgumentParser):
                 f"too many arguments: {extra[1]}",
                 _shortest_call(given, command_parser(given), "[options] "),
             )
+        message = message.replace(MARK, "").replace(repr(MARK)[1:-1], "")
         if not meant and message.startswith("the following arguments are required") and given in COMMANDS:
             meant = _shortest_call(given, command_parser(given))
         if "--json" in sys.argv:
@@ -240,6 +241,32 @@ def refuse_empty(args: argparse.Namespace) -> None:
         value = getattr(args, name, None)
         if value == "" or isinstance(value, list) and "" in value:
             raise exits.UsageError(f"{shown} is empty; where it is a variable of the shell, that is not set")
+
+
+MARK = "\0"
+"""What no argument has: it stands before a word that looks like an option and is none."""
+
+
+def marked(argv: Sequence[str]) -> list[str]:
+    """The arguments without the first ``--``. Words behind it that look like options have the mark: argparse takes a
+    ``--`` before the first positional argument for nothing where options may stand between those.
+
+    >>> marked(["--valid", "--", "-a.json", "b.json", "--"])
+    ['--valid', '\\x00-a.json', 'b.json', '\\x00--']
+    """
+    if "--" not in argv:
+        return list(argv)
+    at = list(argv).index("--")
+    return [*argv[:at], *(MARK * word.startswith("-") + word for word in argv[at + 1 :])]
+
+
+def unmark(args: argparse.Namespace) -> None:
+    """Take the marks off the words again."""
+    for name, value in vars(args).items():
+        if isinstance(value, str):
+            setattr(args, name, value.removeprefix(MARK))
+        elif isinstance(value, list):
+            setattr(args, name, [one.removeprefix(MARK) if isinstance(one, str) else one for one in value])
 
 
 def command_in(argv: Sequence[str]) -> str:

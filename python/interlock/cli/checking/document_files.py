@@ -41,10 +41,10 @@ def expanded(words: list[str], source: str, kind: str, schemas: Iterable[str] = 
         files = _in_folder(word, kind) if os.path.isdir(word) else matching(word)
         files = [path for path in files if _identity(path) not in own]
         if not files:
-            is_folder = os.path.isdir(word)
-            wanted = f"a folder with {', '.join(JSON)} in it" if is_folder and kind == "json_schema" else "FILE"
-            what = "has no documents" if is_folder else "matches no file"
-            raise InputError(f"{word} {what}", f"check the spelling of the path; {wanted} is taken, too")
+            if not os.path.isdir(word):
+                raise InputError(f"{word} matches no file", "check the spelling of the glob, or name the file itself")
+            wanted = f"files that end in {', '.join(JSON)}" if kind == "json_schema" else "files"
+            raise InputError(f"{word} has no documents", f"name a folder that has {wanted}, or the file itself")
         out += (path for path in files if path not in out)
     return out
 

@@ -16,10 +16,11 @@ from interlock.cli.checking.walk import spells
 from interlock.cli.sources import source_arguments as sources
 from interlock.cli.sources import vocabularies
 from interlock.cli.terminal.line_with_caret import excerpt
-from interlock.cli.terminal.output import byte_set, cut_text_of, text_of
+from interlock.cli.terminal.output import MOST_FORCED, byte_set, cut_text_of, text_of
 from interlock.cli.terminal.style import BAD, GOOD, QUIET, TRY, Line
 from interlock.explain import Explanation, Problem, explain, line_column
 from interlock.explain.document import BLANKS, LineStarts
+from interlock.explain.explanation import NOT_JSON
 from interlock.util.plurals import counted
 
 MOST = 20
@@ -128,17 +129,19 @@ class Walker:
         return _verdict(machine, people, found)
 
     def _of_the_value(self, found: Explanation) -> list[Problem]:
-        """Why a document is not valid, without what is said of how it is written."""
-        if problems := [one for one in found.problems if one.schema]:
-            return problems
+        """Why a document is not valid, without what is said of how it is written. That it is no JSON comes first."""
+        if any(one.schema for one in found.problems):
+            problems = [one for one in found.problems if one.schema or _is_no_json(one)]
+            return sorted(problems, key=_is_no_json, reverse=True)
         inner = found.text.strip(BLANKS)
         if inner in ("", found.text) or self._over_bytes is None:
-            return found.problems
+            return sorted(found.problems, key=_is_no_json, reverse=True)
         before = found.text.index(inner)
-        return [
+        problems = [
             replace(one, start=one.start + before, end=one.end + before, until=one.until + before)
             for one in explain(self._over_bytes, inner).problems
         ]
+        return sorted(problems, key=_is_no_json, reverse=True)
 
     def _advance(self, ids: list[int], trace: list[dict[str, Any]] | None) -> tuple[int, int | None]:
         """The bytes that were taken, and the token that was refused."""
@@ -159,6 +162,11 @@ class Walker:
 VALID = "valid under the schema"
 NOT_KNOWN = "whether it is valid is not known: "
 """What is said under ``--valid`` of a number that the engine writes in no spelling."""
+
+
+def _is_no_json(problem: Problem) -> bool:
+    """Whether a problem is that the text is no JSON."""
+    return problem.message.startswith(NOT_JSON)
 
 
 def _not_known(problem: Problem) -> Problem:
@@ -300,7 +308,10 @@ def _next(found: Explanation) -> list[str]:
     # several, which is no text yet: it is among what is allowed.
     begun = found.text.encode()[len(found.text[: found.character].encode()) : found.at]
     forced = getincrementaldecoder("utf-8")("surrogateescape").decode(begun + found.forced) if found.forced else ""
-    return parts + ([f"must follow: {cut_text_of(forced.encode('utf-8', 'surrogateescape'))}"] if forced else [])
+    if not forced:
+        return parts
+    must = cut_text_of(forced.encode("utf-8", "surrogateescape"), goes_on=len(found.forced) >= MOST_FORCED)
+    return [*parts, f"must follow: {must}"]
 
 
 def _is_note(problem: Problem) -> bool:

@@ -33,7 +33,7 @@ from interlock.cli.sources.pattern_notes import say_pattern_notes
 from interlock.cli.sources.schema_or_answer import is_answer, tools_in
 from interlock.cli.sources.source_words import SUFFIXES, files_named
 from interlock.cli.terminal import atomic_files, exits, style
-from interlock.cli.terminal.output import Output, byte_set, cut_text_of, facts, size, table
+from interlock.cli.terminal.output import MOST_FORCED, Output, byte_set, cut_text_of, facts, size, table
 from interlock.cli.terminal.style import BAD, NAME, NOTE, TRY, Line
 from interlock.samples.plausible import example
 from interlock.util.plurals import counted
@@ -73,6 +73,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
     say_pattern_notes(source, output)
     words = [*unknown["unknown_keywords"], *unknown["unknown_formats"]]
     slips = {(w["pointer"], w.get("keyword", "format")): w["suggestion"] for w in words if w["suggestion"]}
+    slips |= {(w["pointer"], "$schema"): w["suggestion"] for w in unknown["unknown_drafts"]}
     count, uncounted = _computed(source, lambda: _language_size(source, vocabulary), COUNTED)
     shortest, unsought = _computed(source, index.shortest_member)
     short = short_text(index) if shortest is None else None
@@ -134,7 +135,7 @@ def run(args: argparse.Namespace, output: Output) -> int:
                 f"first {unit[:-1]}",
                 f"{choices} of {vocabulary.size - len(ends)} {unit} allowed: {byte_set(first) or 'the end'}{or_end}",
             ),
-            ("forced text", cut_text_of(forced) if forced else "none"),
+            ("forced text", cut_text_of(forced, len(forced) >= MOST_FORCED) if forced else "none"),
         ]
     )
     people.append(Line(""))

@@ -146,9 +146,10 @@ def _broken_document(error: interlock.InterlockError, documents: Any, uri: str, 
     return _not_json(documents[uri].decode("utf-8", "replace"), at, file, file, "refer to")
 
 
-def _is_pattern(pattern: str, dialect: str) -> bool:
+def _is_pattern(pattern: str, dialect: str, flags: str) -> bool:
+    """Whether a dialect takes the pattern with these flags."""
     try:
-        interlock.check_regex(pattern, dialect=dialect)  # type: ignore[arg-type]
+        interlock.check_regex(pattern, dialect=dialect, flags=flags)  # type: ignore[arg-type]
     except interlock.InterlockError:
         return False
     return True
@@ -159,13 +160,14 @@ def _in_pattern(error: interlock.InterlockError, pattern: str, options: dict[str
     remedy = ""
     dialect = options.get("dialect", "python")
     other = "ecma" if dialect == "python" else "python"
+    flags = options.get("flags") or ""
     if inside := slashed(pattern, dialect):
-        flags = f" and give --flags {inside[1]}" if inside[1] else ""
-        remedy = f"leave out the slashes around the pattern{flags}"
+        beside = f" and give --flags {inside[1]}" if inside[1] else ""
+        remedy = f"leave out the slashes around the pattern{beside}"
     elif isinstance(error, (interlock.PatternError, interlock.UnsupportedError)):
-        if "a group with a name is written" in str(error) and _is_pattern(pattern, other):
+        if "a group with a name is written" in str(error) and _is_pattern(pattern, other, flags):
             remedy = f"write it so; --dialect {other} takes the pattern as it stands"
-        elif _is_pattern(pattern, other):
+        elif _is_pattern(pattern, other, flags):
             # A class in a range means something else there.
             either = f"; --dialect {other} takes it, with - as a character"
             is_range = "one end is a class" in str(error)

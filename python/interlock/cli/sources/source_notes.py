@@ -19,16 +19,19 @@ from interlock.posix_classes import posix_class_at, posix_classes
 
 @dataclass(frozen=True)
 class Slips:
-    """The unknown keywords and formats of a source's schemas, and POSIX classes in its patterns, with their places."""
+    """The unknown keywords, formats and drafts of a source's schemas, and POSIX classes in its patterns, with their
+    places.
+    """
 
     keywords: tuple[schema_hints.UnknownKeyword, ...] = ()
     formats: tuple[schema_hints.UnknownFormat, ...] = ()
+    drafts: tuple[schema_hints.UnknownDraft, ...] = ()
     classes: tuple[str, ...] = ()
 
     @property
     def probable(self) -> list[Any]:
-        """Those keywords and formats of which it is known what was meant."""
-        found: list[Any] = [*self.keywords, *self.formats]
+        """Those keywords, formats and drafts of which it is known what was meant."""
+        found: list[Any] = [*self.drafts, *self.keywords, *self.formats]
         return [slip for slip in found if slip.suggestion]
 
 
@@ -36,6 +39,7 @@ def slips_of(source: Source, index: interlock.Index) -> Slips:
     """The slips in a source that was compiled."""
     keywords: list[schema_hints.UnknownKeyword] = []
     formats: list[schema_hints.UnknownFormat] = []
+    drafts: list[schema_hints.UnknownDraft] = []
     classes: list[str] = []
     schemas, patterns = _parts(source)
     for place, schema in schemas:
@@ -44,9 +48,10 @@ def slips_of(source: Source, index: interlock.Index) -> Slips:
             continue
         keywords += (replace(s, pointer=place + s.pointer) for s in schema_hints.unknown_keywords(rows))
         formats += (replace(s, pointer=place + s.pointer) for s in schema_hints.unknown_formats(rows))
+        drafts += (replace(s, pointer=place + s.pointer) for s in schema_hints.unknown_drafts(rows))
         classes += posix_classes(schema, place)
     classes += filter(None, (posix_class_at(pattern, place) for place, pattern in patterns))
-    return Slips(tuple(keywords), tuple(formats), tuple(classes))
+    return Slips(tuple(keywords), tuple(formats), tuple(drafts), tuple(classes))
 
 
 @dataclass(frozen=True)
@@ -146,7 +151,7 @@ def say_notes(
     source: Source, index: interlock.Index, output: Output, whose: str = ""
 ) -> dict[str, list[dict[str, Any]]]:
     """Say beside the result what is probably a mistake in a source; ``whose`` names one of several. The unknown
-    keywords and formats, and the properties that nothing satisfies, for machines.
+    keywords, formats and drafts, and the properties that nothing satisfies, for machines.
     """
     for note in source.notes:
         output.note(Line(("note: ", NOTE), whose + note))
@@ -166,4 +171,5 @@ def say_notes(
         "idle_keywords": [asdict(one) for one in idle],
         "unknown_keywords": [asdict(slip) for slip in found.keywords],
         "unknown_formats": [asdict(slip) for slip in found.formats],
+        "unknown_drafts": [asdict(slip) for slip in found.drafts],
     }

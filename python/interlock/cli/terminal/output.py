@@ -241,8 +241,9 @@ def text_of(data: bytes) -> str:
     return "".join(_shown(c) for c in text)
 
 
-def cut_text_of(data: bytes) -> str:
-    """`text_of`, of a long text the beginning up to the end of a character.
+def cut_text_of(data: bytes, goes_on: bool = False) -> str:
+    """`text_of`, of a long text the beginning up to the end of a character. With ``goes_on``, the text may be longer
+    than what is known of it.
 
     >>> print(cut_text_of(b"a" * 62))
     "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa" and 2 bytes more
@@ -250,7 +251,12 @@ def cut_text_of(data: bytes) -> str:
     if len(data) <= SHOWN:
         return text_of(data)
     end = next((at for at in range(SHOWN, SHOWN - 4, -1) if data[at] & 0xC0 != 0x80), SHOWN)
-    return f"{text_of(data[:end])} and {counted(len(data) - end, 'byte')} more"
+    least = "at least " if goes_on else ""
+    return f"{text_of(data[:end])} and {least}{counted(len(data) - end, 'byte')} more"
+
+
+MOST_FORCED = 1 << 16
+"""Bytes that ``Guide.forced_bytes`` has at most: what must follow these, it says behind them."""
 
 
 def plain_text_of(data: bytes) -> str:

@@ -120,3 +120,24 @@ def test_of_a_number_that_is_never_written_validity_is_not_known(folder, schema,
     accepted = len(text) == 80
     said = run(folder, "check", f"schema:{schema}", "--valid", "--text", text, code=0 if accepted else 1).stdout
     assert ("whether it is valid is not known: " in said) is not is_known, said
+
+
+@pytest.mark.parametrize(
+    ("text", "column"),
+    [
+        ('{"count": 0, "more": [1}', 24),
+        ('{"count": 0, "more": [1', 24),
+        ('{"count": 0, "more": [1],}', 26),
+        (' {"count": 0, "more": tru}', 23),
+        ('{"count": 0, "count": 2,}', 25),
+    ],
+)
+def test_that_a_text_is_no_json_comes_before_what_the_schema_says(options, text, column):
+    found = machine(options, "check", "s.json", "--valid", "--text", text, code=1)
+    first, *more = found["problems"]
+    assert first["message"].startswith("not JSON: ") and (first["column"], found["column"]) == (column, column)
+    assert more and not any(one["message"].startswith("not JSON: ") for one in more)
+    (options / "d.json").write_text(text)
+    for way in ((), ("--all-reasons",)):
+        said = run(options, "check", "s.json", "d.json", "d.json", "--valid", *way, code=1).stdout
+        assert f"d.json:1:{column}: " in said and "not JSON: " in said, said

@@ -2,6 +2,7 @@
 
 import contextlib
 import errno
+import json
 import os
 from pathlib import Path
 
@@ -149,3 +150,24 @@ def test_the_line_of_a_text_says_what_could_have_stood_there(folder):
     assert "more reason" in done.stdout
     done = run(folder, "check", 'choices:["tea","milk"]', "--text", "te", "--text", "tea", code=1)
     assert '(did you mean "tea"?)' in done.stdout
+
+
+def test_behind_two_dashes_every_word_is_a_file(tmp_path):
+    (tmp_path / "-s.json").write_text('{"type": "object", "required": ["a"]}')
+    (tmp_path / "-d.json").write_text('{"a": 1}')
+    (tmp_path / "--").write_text("{}")
+    assert run(tmp_path, "check", "--", "-s.json", "-d.json").stdout.startswith("accepted")
+    done = run(tmp_path, "check", "--valid", "--json", "--", "-s.json", "-d.json", "--", code=1)
+    found = json.loads(done.stdout)["documents"]
+    assert [(one["name"], one["accepted"]) for one in found] == [("-d.json", True), ("--", False)]
+    assert run(tmp_path, "diff", "--", "-s.json", "-s.json").stdout.startswith("equal")
+    assert run(tmp_path, "inspect", "--quiet", "--", "-s.json").stdout
+
+
+def test_a_folder_without_documents_says_what_it_would_have(tmp_path):
+    (tmp_path / "d").mkdir()
+    said = run(tmp_path, "check", "schema:{}", "d", code=4).stderr
+    assert said.endswith("name a folder that has files that end in .json, .jsonl, .ndjson, or the file itself\n")
+    assert run(tmp_path, "check", "pattern:a", "d", code=4).stderr.endswith(
+        "a folder that has files, or the file itself\n"
+    )

@@ -103,6 +103,19 @@ def test_slips_in_schemas_and_envelopes(folder):
     assert "did you mean date-time?" in run(folder, "inspect", "format.json", "--quiet").stdout
     run(folder, "precompute", "format.json", "-t", "bytes", "-o", "formats")
     assert json.loads((folder / "formats" / "report.jsonl").read_text())["notes"] == [said]
+
+
+def test_a_draft_that_is_none_is_warned_of(folder):
+    (folder / "draft.json").write_text('{"$schema": "draft-07", "type": "object"}')
+    meant = "http://json-schema.org/draft-07/schema#"
+    for args in (["inspect"], ["check", "--text", "{}"], ["compile", "-t", "bytes", "-o", "a.ilk"]):
+        said = run(folder, args[0], "draft.json", *args[1:]).stderr
+        assert "`$schema` names no draft" in said and said.endswith(f"did you mean {meant}?\n"), said
+        found = machine(folder, args[0], "draft.json", *args[1:])["unknown_drafts"]
+        assert found == [{"pointer": "", "schema": "draft-07", "suggestion": meant}]
+    assert run(folder, "check", "draft.json", "--text", "{}", "--unknown-keywords", "ignore").stderr == ""
+    done = run(folder, "check", "draft.json", "--text", "{}", "--unknown-keywords", "error", code=3)
+    assert f"did you mean {meant}?" in done.stderr
     wrapped = {"type": "json_schema", "json_schema": {"name": "order", "strict": True, "schema": ORDER}}
     (folder / "envelope.json").write_text(json.dumps(wrapped))
     done = run(folder, "check", "envelope.json", "bad.json", code=1)

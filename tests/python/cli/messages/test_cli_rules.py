@@ -257,3 +257,10 @@ def test_draw_says_how_much_is_left_out(folder):
     assert machine(folder, "draw", "many.json", "-o", "m.mmd", "--all")["left_out"] == 0
     assert "value 89" in (folder / "m.mmd").read_text()
     assert "--all is for structures" in run(folder, "draw", "pattern:a", "--all", "-o", "p.mmd", code=2).stderr
+
+
+@pytest.mark.parametrize(("count", "more"), [(65535, "and 65475"), (70000, "and at least 65476")])
+def test_of_what_must_follow_a_guide_knows_65536_bytes(tmp_path, count, more):
+    told = run(tmp_path, "check", f"pattern:a{{{count}}}", "--text", "A", code=1).stdout
+    for said in (told, run(tmp_path, "inspect", f"pattern:a{{{count}}}").stdout):
+        assert f'" {more} bytes more\n' in said

@@ -334,3 +334,21 @@ def test_the_way_on_of_a_pattern_in_a_schema_is_written_as_json_has_it(tmp_path)
 def test_a_vocabulary_without_special_tokens_says_so(tmp_path):
     assert run(tmp_path, "vocab", "bytes", "--special").stdout.endswith("special token: none\n")
     assert "special token:" not in run(tmp_path, "vocab", "bytes").stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "is_taken"),
+    [
+        (["pattern:a", "--dialect", "ecma", "--flags", "v"], False),
+        (["pattern:(?P<a>b)", "--dialect", "ecma", "--flags", "g"], False),
+        (["pattern:(?P<a>b)", "--dialect", "ecma", "--flags", "u"], True),
+        ([r"pattern:\cA", "--flags", "x"], False),
+        ([r"pattern:\cA", "--flags", "i"], True),
+    ],
+)
+def test_another_dialect_is_named_only_where_it_takes_the_flags_too(tmp_path, words, is_taken):
+    said = run(tmp_path, "inspect", *words, code=3).stderr
+    other = "python" if "ecma" in words else "ecma"
+    assert (f"--dialect {other} takes" in said) is is_taken, said
+    rest = words[:1] + words[-2:]
+    run(tmp_path, "inspect", *rest, "--dialect", other, code=0 if is_taken else None)
