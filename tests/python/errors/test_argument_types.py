@@ -238,6 +238,7 @@ CALLS = [
     (interlock, "check_json_schema", {**SCHEMA, "unknown_keywords": "warn"}),
     (interlock, "check_regex", REGEX),
     (interlock, "describe", {"output_type": int}),
+    (interlock.serving, "parse_body", {"raw": b"{}", "max_bytes": 9, "max_values": 9}),
     (interlock, "refusal", {"error": KeyError("a"), "stop_tokens": 1, "budget": "max_tokens"}),
     (interlock, "index_from_type", {"output_type": int, "vocabulary": V}),
     (interlock, "set_index_cache_bytes", {"n": 5}),
