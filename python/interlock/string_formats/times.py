@@ -30,7 +30,7 @@ def date(text: str) -> str:
     is_leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
     if month == 2 and day == 29 and not is_leap:
         return f"{found[1]} is no leap year, so that February has 28 days"
-    most = 29 if month == 2 else 30 if month in (4, 6, 9, 11) else 31
+    most = 28 + is_leap if month == 2 else 30 if month in (4, 6, 9, 11) else 31
     return f"{calendar.month_name[month]} has {most} days, not {day}" if day > most else ""
 
 

@@ -21,6 +21,7 @@ BROKEN = [
     ("date", "2026-02-29", "2026 is no leap year, so that February has 28 days"),
     ("date", "1900-02-29", "1900 is no leap year"),
     ("date", "2024-02-30", "February has 29 days, not 30"),
+    ("date", "2026-02-30", "February has 28 days, not 30"),
     ("date", "14.3.2026", "four digits, two and two"),
     ("time", "25:00:00Z", "the hours are 25; they go up to 23"),
     ("time", "23:60:00Z", "the minutes are 60; they go up to 59"),

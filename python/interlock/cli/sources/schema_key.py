@@ -16,7 +16,7 @@ from interlock.cli.terminal.suggest import near_file
 from interlock.schema_hints import KEYWORDS
 from interlock.util.json_pointer import escaped, unescaped, value_at
 from interlock.util.near_words import nearest
-from interlock.util.verbatim_json import dump, parse
+from interlock.util.verbatim_json import dump, parse, read
 
 PLACES = ("$defs", "definitions")
 """Keywords that hold schemas and assert nothing."""
@@ -39,6 +39,17 @@ def in_file(word: str, key: str | None) -> tuple[str, str] | None:
     if key:
         raise UsageError(f"{word} names a place in the file, and --schema-key another: leave out one of the two")
     return file, f"#{inside}" if inside.startswith("/") else inside
+
+
+def is_json(data: bytes) -> bool:
+    """Whether a text is JSON, or nested too deeply to tell."""
+    try:
+        read(data)
+    except RecursionError:
+        return True
+    except ValueError:
+        return False
+    return True
 
 
 def take(data: bytes, key: str) -> str:

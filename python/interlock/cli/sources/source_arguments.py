@@ -382,7 +382,7 @@ def from_bytes(
         if options.setdefault("syntax", told) != told:
             notes = (f"it looks like {SYNTAXES[told]}, and is read as {SYNTAXES[options['syntax']]} (--syntax)",)
     outer = None
-    if kind == "schema" and args.schema_key:
+    if kind == "schema" and args.schema_key and schema_key.is_json(data):
         outer = (data.decode("utf-8", "replace"), schema_key.pointer(data, args.schema_key))
     way: Any = getattr(args, "unknown_keywords", None) or "warn"
     return Source(KINDS[kind], text, options, name, notes, outer, written, unknown_keywords=way, path=path)
@@ -461,7 +461,8 @@ def take_remedy(document: Any) -> str:
 
 def _text(kind: str, data: bytes, from_file: bool, args: argparse.Namespace) -> Any:
     if kind == "schema":
-        return schema_key.take(data, args.schema_key) if args.schema_key else data
+        # Of a text that is no JSON the compiler says where it is broken.
+        return schema_key.take(data, args.schema_key) if args.schema_key and schema_key.is_json(data) else data
     # A byte order mark is no part of a file's text.
     text = data.decode("utf-8-sig" if from_file else "utf-8")
     if kind == "tag":

@@ -162,3 +162,10 @@ def test_definitions_beside_something_else_are_no_warning(folder):
     for schema in ({"$defs": {"a": {}}, "$ref": "#/$defs/a"}, {"$defs": {}}, {"$defs": {"a": {}}, "type": "string"}):
         done = run(folder, "check", f"schema:{json.dumps(schema)}", "--text", '"a"')
         assert "is all that the schema has" not in done.stderr
+
+
+def test_a_file_that_is_no_json_is_shown_where_it_is_broken(tmp_path):
+    (tmp_path / "br.json").write_text('{\n "lines": {\n  "enum": [1,2,]\n }\n}\n')
+    for word in (["br.json"], ["br.json", "--schema-key", "lines"], ["br.json#/lines"]):
+        said = run(tmp_path, "inspect", *word, code=3).stderr
+        assert "br.json:3:16:" in said and "try: leave out the comma before ]" in said
