@@ -82,20 +82,17 @@ fn characters(x: &Exprs, e: ExprId, cost: &impl Fn(u8) -> u32) -> Option<Charact
     let mut known: FxHashMap<ExprId, Option<Characters>> = FxHashMap::default();
     for n in x.reachable(e) {
         let of_edge = |edge: &Edge| {
-            let (first, last) = (edge.lo, edge.hi);
-            let written = (first..=last).map(cost).max()?;
-            let one_byte = if edge.to == Exprs::EPS { (first..=last).filter(|&b| cost(b) == 1).count() } else { 0 };
-            let behind = if edge.to == Exprs::EPS { None } else { Some((*known.get(&edge.to)?)?) };
-            let (rest, all) = behind.map_or((0, 1), |chars| (chars.most, chars.all));
-            let most = written.saturating_add(rest);
+            let rest = (*known.get(&edge.to)?)?;
+            let is_last = edge.to == Exprs::EPS;
             Some(Characters {
-                all: all.saturating_mul(width(edge)),
-                plain: one_byte as u64,
-                most,
-                most_behind_first: rest,
+                all: rest.all.saturating_mul(width(edge)),
+                plain: (edge.lo..=edge.hi).filter(|&b| is_last && cost(b) == 1).count() as u64,
+                most: (edge.lo..=edge.hi).map(cost).max()?.saturating_add(rest.most),
+                most_behind_first: rest.most,
             })
         };
         let found = match x.get(n) {
+            Expr::Eps => Some(Characters { all: 1, plain: 0, most: 0, most_behind_first: 0 }),
             Expr::Step { nullable: false, edges } => {
                 let none = Characters { all: 0, plain: 0, most: 0, most_behind_first: 0 };
                 edges.iter().try_fold(none, |sum, edge| {

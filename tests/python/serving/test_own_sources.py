@@ -25,16 +25,8 @@ BODIES = [
 ]
 
 
-@pytest.fixture
-def nothing_is_cached():
-    before = interlock.get_index_cache_bytes()
-    interlock.set_index_cache_bytes(0)
-    yield
-    interlock.set_index_cache_bytes(before)
-
-
 @pytest.mark.parametrize("body", BODIES)
-def test_what_is_kept_is_not_compiled_again(body, nothing_is_cached):
+def test_what_is_kept_is_not_compiled_again(body, compiled_anew):
     compiler = RequestCompiler(VOCABULARY, format="hermes")
     first = compiler.compile(body)
     assert compiler.compile(body).index is not first.index
@@ -47,7 +39,7 @@ def test_what_is_kept_is_not_compiled_again(body, nothing_is_cached):
     assert compiler.compile(BODIES[0] | {"guided_grammar": 'start: "y"'}).index != kept.index
 
 
-def test_each_choice_of_tools_is_a_source_of_its_own(nothing_is_cached):
+def test_each_choice_of_tools_is_a_source_of_its_own(compiled_anew):
     compiler = RequestCompiler(VOCABULARY, format="hermes")
     body = {"tools": [NOW], "tool_choice": "required"}
     kept = compiler.keep(body)

@@ -343,8 +343,10 @@ def from_bytes(
     notes: tuple[str, ...] = ()
     if from_file:
         refuse_unreadable(kind, data, name)
+    # Of a text that is no JSON the compiler says where it is broken.
+    key = args.schema_key if kind == "schema" and args.schema_key and schema_key.is_json(data) else None
     try:
-        text = _text(kind, data, from_file, args)
+        text: Any = schema_key.take(data, key) if key else _text(kind, data, from_file)
     except UnicodeDecodeError as error:
         raise InputError(f"{name} is not UTF-8 (at byte {error.start})") from None
     except interlock.StructuralTagError as error:
@@ -382,8 +384,8 @@ def from_bytes(
         if options.setdefault("syntax", told) != told:
             notes = (f"it looks like {SYNTAXES[told]}, and is read as {SYNTAXES[options['syntax']]} (--syntax)",)
     outer = None
-    if kind == "schema" and args.schema_key and schema_key.is_json(data):
-        outer = (data.decode("utf-8", "replace"), schema_key.pointer(data, args.schema_key))
+    if kind == "schema" and key:
+        outer = (data.decode("utf-8", "replace"), schema_key.pointer(data, key))
     way: Any = getattr(args, "unknown_keywords", None) or "warn"
     return Source(KINDS[kind], text, options, name, notes, outer, written, unknown_keywords=way, path=path)
 
@@ -459,10 +461,9 @@ def take_remedy(document: Any) -> str:
     return "--take-all takes it as a schema all the same"
 
 
-def _text(kind: str, data: bytes, from_file: bool, args: argparse.Namespace) -> Any:
+def _text(kind: str, data: bytes, from_file: bool) -> Any:
     if kind == "schema":
-        # Of a text that is no JSON the compiler says where it is broken.
-        return schema_key.take(data, args.schema_key) if args.schema_key and schema_key.is_json(data) else data
+        return data
     # A byte order mark is no part of a file's text.
     text = data.decode("utf-8-sig" if from_file else "utf-8")
     if kind == "tag":
