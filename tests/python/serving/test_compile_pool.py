@@ -8,6 +8,7 @@ import gc
 import os
 import pickle
 import threading
+import time
 
 import pytest
 from slow_compiles import MANY, WAIT, slow, slow_compiles, until
@@ -337,6 +338,21 @@ def test_a_request_whose_client_has_gone_leaves_the_queue(monkeypatch):
     with slow_compiles(monkeypatch) as (begun, _):
         asyncio.run(main())
     assert len(begun) == 1
+
+
+def test_the_deadline_of_compile_begins_before_the_body_is_read(monkeypatch):
+    """Without a thread, too."""
+    read = RequestCompiler._read
+
+    def slow_read(self, body):
+        time.sleep(0.05)
+        return read(self, body)
+
+    monkeypatch.setattr(RequestCompiler, "_read", slow_read)
+    with pytest.raises(interlock.CancelledError) as caught:
+        RequestCompiler(VOCABULARY, seconds=0.02).compile(HONEST)
+    assert caught.value.is_deadline and interlock.refusal(caught.value).status == 504
+    assert RequestCompiler(VOCABULARY, seconds=None).compile(HONEST).kind == "choice"
 
 
 def test_close_ends_compiles_and_threads(monkeypatch):
