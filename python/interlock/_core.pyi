@@ -55,7 +55,7 @@ class InterlockError(Exception):
     @property
     def is_client_error(self) -> bool:
         """Whether what a client sent is at fault, so that a server answers 400. Otherwise it answers 500, 504 for a
-        ``CancelledError`` whose deadline has passed, and 503 where ``code`` is ``"too_little_memory"``.
+        ``CancelledError`` whose deadline has passed, and 503 where ``code`` is ``"too_little_memory"`` or ``"closed"``.
 
         >>> import interlock
         >>> interlock.SchemaError("no schema").is_client_error, interlock.ArtifactError("no store").is_client_error

@@ -402,8 +402,10 @@ def test_what_runs_ends_at_shutdown_and_what_comes_is_503():
             await asyncio.sleep(0.001)
         await engine.close()
         late = await asyncio.gather(*(answered(names, engine, body) for body in KINDS[:2]))
-        return [status for status, _, _ in await asyncio.gather(*running)], [status for status, _, _ in late]
+        codes = {answer["error"]["code"] for _, answer, _ in late}
+        return [status for status, _, _ in await asyncio.gather(*running)], [status for status, _, _ in late], codes
 
-    running, late = with_engine(use)
+    running, late, codes = with_engine(use)
+    assert codes == {"closed"}
     assert set(running) <= {200, 503} and running.count(200) >= 6
     assert late == [503, 503]

@@ -368,11 +368,13 @@ def test_close_ends_compiles_and_threads(monkeypatch):
         assert threads_of_compilers() <= before
         for error in await asyncio.gather(*held, return_exceptions=True):
             assert isinstance(error, interlock.CancelledError)
-            assert compiler.refusal(error).status == 503  # The server goes, and not the client.
+            answer = compiler.refusal(error)  # The server goes, and not the client.
+            assert (answer.status, answer.reason, answer.body["error"]["code"]) == (503, "closed", "closed")
+            assert (error.code, error.is_client_error, answer.headers) == ("closed", False, {"Retry-After": "1"})
         with pytest.raises(interlock.ArgumentError, match="closed") as caught:
             await compiler.compile_async(slow(9))
         answer = compiler.refusal(caught.value)
-        assert (answer.status, answer.is_of_server) == (503, False)
+        assert (answer.status, answer.reason, answer.is_of_server) == (503, "closed", False)
         assert answer.message == "the server is shutting down: send the request again"
         assert (await compiler.compile_async({})).kind == "text"
         assert compiler.compile(HONEST, cancel=None).index == request.index
