@@ -207,9 +207,9 @@ class RequestCompiler:
     ) -> CompiledRequest:
         """The request in a body, as ``json.loads`` gives it.
 
-        ``cancel`` ends the compile; without it there is one with the deadline of ``seconds``, which begins with the call
-        and counts the reading of the body, as in ``compile_async``. ``reasoning`` and ``reasoning_is_open`` are those
-        of this request, where its chat template turns reasoning on or off. ``context_ids`` are the tokens of the
+        ``cancel`` ends the compile; without it there is one with the deadline of ``seconds``, which begins with the
+        call and counts the reading of the body, as in ``compile_async``. ``reasoning`` and ``reasoning_is_open`` are
+        those of this request, where its chat template turns reasoning on or off. ``context_ids`` are the tokens of the
         prompt, for ``Guide.forced_tokens``.
 
         The first mask of the output is made here too, so that no step of a batch waits for it, and a grammar whose mask
