@@ -55,7 +55,7 @@ class InterlockError(Exception):
     @property
     def is_client_error(self) -> bool:
         """Whether what a client sent is at fault, so that a server answers 400. Otherwise it answers 500, 504 for a
-        ``CancelledError`` whose deadline has passed, and 503 where ``code`` is ``"too_little_memory"``.
+        ``CancelledError`` whose deadline has passed, and 503 where ``code`` is ``"too_little_memory"`` or ``"closed"``.
 
         >>> import interlock
         >>> interlock.SchemaError("no schema").is_client_error, interlock.ArtifactError("no store").is_client_error
@@ -1062,7 +1062,9 @@ class Guide:
         them: what must follow these, the guide says once they were taken.
         """
 
-    def forced_tokens(self, after: Iterable[SupportsIndex] | None = None, canonical: bool = True) -> list[int]:
+    def forced_tokens(
+        self, after: Iterable[SupportsIndex] | None = None, canonical: bool = True, within: float | None = None
+    ) -> list[int]:
         """The tokens that must come next: the tokenizer makes them of every permitted output, whatever follows them.
 
         Exact or empty. Empty as well where the tokens so far are not those that the tokenizer itself makes, and without
@@ -1075,6 +1077,10 @@ class Guide:
         With ``canonical=False`` the answer goes on, or begins, where the tokenizer's own tokens are not known: the rest
         of ``forced_bytes`` is spelled with the longest tokens that fit. They are permitted, and what they spell is
         certain, but the tokenizer might have made others of it.
+
+        Nothing bounds what a call takes: where 25,000 choices are open it is up to half a second. With ``within``, a
+        number of seconds, it waits no longer, as ``fill_bitmasks_within``: the answer is empty where the tokens are not
+        found by then. A thread goes on meanwhile, and a later call at the same place takes what it has found.
         """
 
     def forced_text(self) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 
 from interlock._core import ArgumentError, BudgetError, CancelledError, InterlockError, LimitError
 from interlock.util.argument_types import require
-from interlock.util.client_messages import OF_SERVER, TOO_LITTLE_MEMORY
+from interlock.util.client_messages import CLOSED, OF_SERVER, TOO_LITTLE_MEMORY
 from interlock.util.long_numbers import said_of_digits
 
 __all__ = ["Refusal", "refusal"]
@@ -89,8 +89,9 @@ def refusal(error: BaseException, stop_tokens: int = 0, budget: str = "max_token
     * 499: the request's ``CancelToken`` or its task was cancelled (``asyncio.CancelledError``), because the client has
       gone: nobody reads the answer.
     * 503: all sources together hold more memory than they may, and this one took much of it (``error.code`` is
-      ``"too_little_memory"``); Python ran out of memory (``MemoryError``); or the ``RequestCompiler`` is closed. Where
-      the core gets no memory, the process ends, and nothing is answered.
+      ``"too_little_memory"``); Python ran out of memory (``MemoryError``); or the ``RequestCompiler`` is closed
+      (``error.code`` and ``reason`` are ``"closed"``). Where the core gets no memory, the process ends, and nothing is
+      answered.
     * 504: a deadline has passed (``CancelToken.after``, ``TimeoutError``).
     * 500: anything else. ``message`` says nothing of it; log the exception.
 
@@ -114,8 +115,8 @@ def refusal(error: BaseException, stop_tokens: int = 0, budget: str = "max_token
     if stop_tokens < 0:
         raise ArgumentError(f"stop_tokens cannot be negative: {stop_tokens}")
     reason = refusal_reason(error)
-    if getattr(error, "is_of_closing", False):
-        return Refusal(503, "the server is shutting down: send the request again", "cancelled")
+    if reason == CLOSED:
+        return Refusal(503, "the server is shutting down: send the request again", reason, None, CLOSED)
     if isinstance(error, CancelledError):
         return Refusal(504 if reason == "deadline" else 499, error.client_message, reason)
     if reason == "cancelled":  # By asyncio.

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import interlock
 from interlock import ArgumentError
-from interlock.util.client_messages import TOO_LITTLE_MEMORY
+from interlock.util.client_messages import CLOSED, TOO_LITTLE_MEMORY
 from interlock.util.plurals import counted
 
 __all__ = [
@@ -404,9 +404,10 @@ _REASONS: Sequence[tuple[type[Exception], str]] = (
 
 def refusal_reason(error: BaseException) -> str:
     """One word for why a source was refused, for a label: ``"schema"``, ``"limit"`` (of work, ``Limits``),
-    ``"deadline"`` (of time, ``CancelToken.after``), ``"cancelled"`` (by ``CancelToken.cancel`` or asyncio), ...;
-    ``"internal"`` for anything that is no refusal of a request: ``InternalError``, what a server did with a guide or
-    set up (``TokenRejected``, ``GuideBusyError``, ``InvalidOutputError``, ``ToolFormatError``), and other exceptions.
+    ``"deadline"`` (of time, ``CancelToken.after``), ``"cancelled"`` (by ``CancelToken.cancel`` or asyncio),
+    ``"closed"`` (by ``RequestCompiler.close``), ...; ``"internal"`` for anything that is no refusal of a request:
+    ``InternalError``, what a server did with a guide or set up (``TokenRejected``, ``GuideBusyError``,
+    ``InvalidOutputError``, ``ToolFormatError``), and other exceptions.
     """
     from interlock.tools.errors import RequestError, StructuralTagError
 
@@ -414,6 +415,8 @@ def refusal_reason(error: BaseException) -> str:
         if error.code == "grammar":  # One that names a token which it may not name.
             return "grammar"
         return "structural_tag" if isinstance(error, StructuralTagError) else "request"
+    if isinstance(error, interlock.InterlockError) and error.code == CLOSED:
+        return CLOSED
     if isinstance(error, interlock.CancelledError) and error.is_deadline:
         return "deadline"
     if not isinstance(error, Exception):

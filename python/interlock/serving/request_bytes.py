@@ -20,7 +20,8 @@ def parse_body(raw: bytes | bytearray, *, max_bytes: int = 1 << 20, max_values: 
     collector waits. More than ``max_bytes`` are refused (``interlock.refusal``: 413), and so are more than
     ``max_values`` brackets, braces and commas, those in texts among them (400): a schema of half a megabyte has some
     40,000. Raises ``RequestError`` then, and of bytes that are no JSON what ``json.loads`` raises; there is an
-    ``interlock.refusal`` for each.
+    ``interlock.refusal`` for each. A number beyond the largest double, as ``1e999``, is an infinity, as ``json.loads``
+    has it: in a schema the compile refuses it at its place, and in a field of yours look at it with ``math.isfinite``.
 
     >>> parse_body(b'{"guided_choice": ["yes", "no"]}')
     {'guided_choice': ['yes', 'no']}

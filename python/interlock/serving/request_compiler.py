@@ -207,9 +207,10 @@ class RequestCompiler:
     ) -> CompiledRequest:
         """The request in a body, as ``json.loads`` gives it.
 
-        ``cancel`` ends the compile; without it there is one with the deadline of ``seconds``. ``reasoning`` and
-        ``reasoning_is_open`` are those of this request, where its chat template turns reasoning on or off.
-        ``context_ids`` are the tokens of the prompt, for ``Guide.forced_tokens``.
+        ``cancel`` ends the compile; without it there is one with the deadline of ``seconds``, which begins with the
+        call and counts the reading of the body, as in ``compile_async``. ``reasoning`` and ``reasoning_is_open`` are
+        those of this request, where its chat template turns reasoning on or off. ``context_ids`` are the tokens of the
+        prompt, for ``Guide.forced_tokens``.
 
         The first mask of the output is made here too, so that no step of a batch waits for it, and a grammar whose mask
         is too much work is refused before it joins one.
@@ -221,6 +222,8 @@ class RequestCompiler:
         >>> compiler.compile({"tools": [{"name": "now"}], "tool_choice": "required"}).guide.forced_text()
         '<tool_call>\\n{"name": "now", "arguments": {'
         """
+        if cancel is None and self.seconds is not None:
+            cancel = CancelToken.after(self.seconds)
         return self._compiled_here(body, cancel, reasoning, reasoning_is_open, context_ids, first_mask=True)
 
     def _compiled_here(self, body: Any, *arguments: Any, first_mask: bool, **options: Any) -> CompiledRequest:
@@ -324,15 +327,12 @@ class RequestCompiler:
         stops = tuple(dict.fromkeys((*self.vocabulary.eos_token_ids, *ending.stop_token_ids)))
         index = guide = text_index = None
         if kind != "text" or has_events:
-            token = cancel
-            if token is None and self.seconds is not None:
-                token = CancelToken.after(self.seconds)
             with standing_in_body(place):
-                index = text_index = self._index(find, body, asked, has_events, thinks, token)
+                index = text_index = self._index(find, body, asked, has_events, thinks, cancel)
             if has_events:
                 # The text is a part of the output: its form is that of the answer.
                 has_form = bool(ending.stop) and request_kind(asked) != "text"
-                text_index = self._index(find, body, asked, False, thinks, token) if has_form else None
+                text_index = self._index(find, body, asked, False, thinks, cancel) if has_form else None
             room = self._room(ending.max_tokens)
             with in_stop_token_ids(ending.stop_token_ids):
                 guide = index.guide(

@@ -28,6 +28,8 @@ OF_SERVER = "internal error of the server"
 """What a client is told where neither its source nor its request is at fault."""
 TOO_LITTLE_MEMORY = "too_little_memory"
 """``error.code`` where all sources of the process hold more memory than they may, and one that took much is refused."""
+CLOSED = "closed"
+"""``error.code`` where a ``RequestCompiler`` was closed: its server shuts down."""
 _BUSY = "the server has too little memory for this source now: send the request again later"
 
 _OF_PROGRAMS = re.compile(
@@ -74,7 +76,7 @@ def of_program(error: E) -> E:
 
 def of_closing(error: E) -> E:
     """``error`` as one of a server that shuts down: ``interlock.refusal`` answers 503, and no client is to blame."""
-    error.__dict__["is_of_closing"] = True
+    error.code = CLOSED
     return of_program(error)
 
 
@@ -96,7 +98,7 @@ def _is_of_server(error: InterlockError) -> bool:
 
 def _is_client_error(self: InterlockError) -> bool:
     """Whether what a client sent is at fault, so that a server answers 400. Otherwise it answers 500, 504 for a
-    ``CancelledError`` whose deadline has passed, and 503 where ``code`` is ``"too_little_memory"``.
+    ``CancelledError`` whose deadline has passed, and 503 where ``code`` is ``"too_little_memory"`` or ``"closed"``.
 
     >>> import interlock
     >>> interlock.SchemaError("no schema").is_client_error, interlock.ArtifactError("no store").is_client_error

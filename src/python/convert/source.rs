@@ -212,9 +212,16 @@ fn dump(value: &Bound<'_, PyAny>) -> PyResult<String> {
             let said = e.value(py).to_string();
             let error = match () {
                 () if said.contains("Out of range float") => {
-                    let is_none = |one: &Bound<'_, PyAny>| one.cast::<PyFloat>().is_ok_and(|n| !n.value().is_finite());
-                    let pointer = first(value, is_none)?.map(|(pointer, _)| pointer);
-                    let message = "NaN and infinities are no JSON numbers";
+                    let (message, found) = match first(value, |one| is_float(one, f64::is_infinite))? {
+                        // Python reads 1e999 as one.
+                        Some(found) => {
+                            ("the number is beyond the largest double, 1.8e308, or is infinite", Some(found))
+                        }
+                        None => {
+                            ("NaN and infinities are no JSON numbers", first(value, |one| is_float(one, f64::is_nan))?)
+                        }
+                    };
+                    let pointer = found.map(|(pointer, _)| pointer);
                     Error::new(ErrorKind::Schema, message).at_pointer(pointer.unwrap_or_default(), "")
                 }
                 () if said.contains("Circular reference") => {
@@ -225,6 +232,11 @@ fn dump(value: &Bound<'_, PyAny>) -> PyResult<String> {
             Err(to_exception(py, &error))
         }
     }
+}
+
+/// Whether a value is a float of a kind.
+fn is_float(value: &Bound<'_, PyAny>, is_such: fn(f64) -> bool) -> bool {
+    value.cast::<PyFloat>().is_ok_and(|number| is_such(number.value()))
 }
 
 /// The error for a value that is nested too deeply for `json.dumps`.

@@ -3,11 +3,12 @@
 //! A guide sits behind a mutex that is only ever tried: a guide is one request's cursor, so two threads that use it
 //! at once have a bug, and get an error instead of waiting or of corrupting the cursor.
 
+mod forced_within;
 mod slot;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use numpy::PyArray1;
 use pyo3::exceptions::PyTypeError;
@@ -18,10 +19,11 @@ use crate::error::{ErrorKind, Result, counted};
 use crate::guide::Guide;
 use crate::guide::GuideOptions;
 use crate::guide::history::replay::Past;
-use crate::python::convert::argument::{Given, LEFT_OUT, integer};
+use crate::python::convert::argument::{Given, LEFT_OUT, integer, number};
 use crate::python::convert::buffer::MaskRows;
 use crate::python::convert::ids::{NO_TOKEN, TokenId, TokenIds, signed_ids};
-use crate::python::errors::{busy, internal, of_kind, panic_message, to_exception};
+use crate::python::errors::{argument, busy, internal, of_kind, panic_message, to_exception};
+use crate::python::guide::forced_within::{Wanted, forced_within};
 use crate::python::index::{PyIndex, state_bytes};
 use crate::python::runtime::fork::without_gil;
 use crate::python::runtime::process_caches;
@@ -329,21 +331,27 @@ impl PyGuide {
     /// With ``canonical=False`` the answer goes on, or begins, where the tokenizer's own tokens are not known: the rest
     /// of ``forced_bytes`` is spelled with the longest tokens that fit. They are permitted, and what they spell is
     /// certain, but the tokenizer might have made others of it.
-    #[pyo3(signature = (after=None, canonical=LEFT_OUT), text_signature = "($self, after=None, canonical=True)")]
+    ///
+    /// Nothing bounds what a call takes: where 25,000 choices are open it is up to half a second. With ``within``, a
+    /// number of seconds, it waits no longer, as ``fill_bitmasks_within``: the answer is empty where the tokens are not
+    /// found by then. A thread goes on meanwhile, and a later call at the same place takes what it has found.
+    #[pyo3(signature = (after=None, canonical=LEFT_OUT, within=None),
+           text_signature = "($self, after=None, canonical=True, within=None)")]
     fn forced_tokens(
         &self,
         py: Python<'_>,
         after: Option<&Bound<'_, PyAny>>,
         canonical: Given<'_, '_>,
+        within: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Vec<u32>> {
-        let after = after.map(|ids| TokenIds::several(ids, "after")).transpose()?;
-        let canonical = canonical.flag("canonical", true)?;
-        self.with_detached(py, |slot| match (&after, canonical) {
-            (Some(after), true) => slot.guide.forced_tokens_after(&after.ids),
-            (None, true) => slot.guide.forced_tokens(),
-            (Some(after), false) => slot.guide.forced_spelling_after(&after.ids),
-            (None, false) => slot.guide.forced_spelling(),
-        })
+        let after = after.map(|ids| TokenIds::several(ids, "after")).transpose()?.map(|after| after.ids);
+        let wanted = Wanted { after, canonical: canonical.flag("canonical", true)? };
+        let Some(within) = within else { return self.with_detached(py, |slot| wanted.find(&mut slot.guide)) };
+        let seconds = number(within, "within")?;
+        let Ok(time) = Duration::try_from_secs_f64(seconds) else {
+            return Err(argument(py, format!("within is {seconds}: a number of seconds from 0 is needed")));
+        };
+        self.with_detached(py, |slot| forced_within(&mut slot.guide, &mut slot.forced, &wanted, time))
     }
 
     /// A number of tokens that complete the output from here, the stop token not counted; 0 where it may end.

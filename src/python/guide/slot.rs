@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 use crate::guide::Guide;
 use crate::python::errors::{internal, panic_message, to_exception};
 use crate::python::fill_within::MaskAhead;
+use crate::python::guide::forced_within::ForcedAhead;
 use crate::python::runtime::fork::without_gil;
 
 /// A guide, and whether a panic left it in doubt.
@@ -17,6 +18,8 @@ pub struct Slot {
     pub broken: bool,
     /// The mask at its place, which a thread makes.
     pub(in crate::python) ahead: Option<Arc<MaskAhead>>,
+    /// The forced tokens at its place, or at one where it was, which a thread looks for.
+    pub(super) forced: Option<ForcedAhead>,
     /// How many calls in a row have left it waiting for a thread that begins its mask.
     pub(in crate::python) waited: u32,
     /// How long its last mask took that was new, as far as calls with a bound know.
@@ -25,7 +28,7 @@ pub struct Slot {
 
 impl Slot {
     pub(super) fn new(guide: Guide) -> Slot {
-        Slot { guide, broken: false, ahead: None, waited: 0, took: Duration::ZERO }
+        Slot { guide, broken: false, ahead: None, forced: None, waited: 0, took: Duration::ZERO }
     }
 
     /// Step the guide: with the GIL held, which takes less than releasing it, unless the step may take long.

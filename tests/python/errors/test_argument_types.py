@@ -199,7 +199,7 @@ CALLS = [
     (guide, "was_cut_by_budget", {"including_end": True}),
     (guide, "fill_bitmask", {"bits": BITS, "row": 0}),
     (guide, "fill_draft_bitmasks", {"ids": [], "bits": BITS, "row": 0, "parents": None}),
-    (guide, "forced_tokens", {"after": None, "canonical": True}),
+    (guide, "forced_tokens", {"after": None, "canonical": True, "within": None}),
     (Vocabulary, "from_file", {"path": "x", "eos_token_ids": 0, "size": 1, "special_token_ids": None}),
     (
         Vocabulary,

@@ -9,6 +9,7 @@ import io
 import json
 import logging
 import re
+import time
 import weakref
 from collections import Counter
 from pathlib import Path
@@ -395,6 +396,25 @@ def test_a_client_that_goes_frees_its_rows():
     assert with_engine(use)[0] == 200
 
 
+def test_an_output_that_takes_too_long_ends_as_it_is_and_so_does_one_that_waits_for_a_row():
+    async def use(names, engine):
+        real = names["model_step"]
+        names["model_step"] = lambda batch: time.sleep(0.001) or real(batch)  # 4,000 tokens take longer.
+        names["MOST_ROWS"], names["MOST_OUTPUT_SECONDS"] = 1, 0.2
+        endless = [{"guided_regex": "[ab]{4000}"}, {"guided_json": {"type": "string", "minLength": 3000}} | USAGE]
+        overdue = await asyncio.gather(*(answered(names, engine, body) for body in endless))
+        names["MOST_OUTPUT_SECONDS"] = 300
+        return overdue, await answered(names, engine, KINDS[0])
+
+    (first, second), later = with_engine(use)
+    assert [one[0] for one in (first, second, later)] == [200, 200, 200]
+    choices = [answer["choices"][0] for _, answer, _ in (first, second, later)]
+    assert [choice["finish_reason"] for choice in choices] == ["length", "length", "stop"]
+    assert set(choices[0]["message"]["content"]) <= set("ab") and first[1]["usage"]["completion_tokens"] < 4000
+    ends = [json.loads(text[6:])["choices"] for text in second[2][:-1]]
+    assert [one["finish_reason"] for choices in ends for one in choices if one["finish_reason"]] == ["length"]
+
+
 def test_what_runs_ends_at_shutdown_and_what_comes_is_503():
     async def use(names, engine):
         running = [asyncio.create_task(answered(names, engine, body)) for body in KINDS]
@@ -402,8 +422,10 @@ def test_what_runs_ends_at_shutdown_and_what_comes_is_503():
             await asyncio.sleep(0.001)
         await engine.close()
         late = await asyncio.gather(*(answered(names, engine, body) for body in KINDS[:2]))
-        return [status for status, _, _ in await asyncio.gather(*running)], [status for status, _, _ in late]
+        codes = {answer["error"]["code"] for _, answer, _ in late}
+        return [status for status, _, _ in await asyncio.gather(*running)], [status for status, _, _ in late], codes
 
-    running, late = with_engine(use)
+    running, late, codes = with_engine(use)
+    assert codes == {"closed"}
     assert set(running) <= {200, 503} and running.count(200) >= 6
     assert late == [503, 503]

@@ -5,7 +5,8 @@ import gc
 import pytest
 
 import interlock
-from interlock.serving import parse_body
+from interlock.explain import byte_vocabulary
+from interlock.serving import RequestCompiler, parse_body
 
 
 @pytest.mark.parametrize(
@@ -27,6 +28,24 @@ def test_what_cannot_be_read_is_refused(raw, status, message):
     answer = interlock.refusal(caught.value)
     assert answer.status == status and message in answer.message
     assert gc.isenabled()
+
+
+@pytest.mark.parametrize("number", ["1e999", "-1e400", "Infinity"])
+def test_a_number_beyond_a_double_is_refused_at_its_place(number):
+    """Python reads each of them as an infinity."""
+    compiler = RequestCompiler(byte_vocabulary(), format="hermes")
+    schema = '{"properties": {"a": {"maximum": %s}}}' % number
+    for body, place in (
+        ('{"guided_json": %s}', "/guided_json"),
+        ('{"tools": [{"name": "a", "parameters": %s}]}', "/tools/0/parameters"),
+    ):
+        with pytest.raises(interlock.InterlockError) as caught:
+            compiler.compile(parse_body((body % schema).encode()))
+        answer = compiler.refusal(caught.value)
+        assert (answer.status, answer.place) == (400, f"{place}/properties/a/maximum")
+        assert "beyond the largest double, 1.8e308" in answer.message
+    with pytest.raises(interlock.SchemaError, match="beyond the largest double"):
+        interlock.check_json_schema({"maximum": float(number)})
 
 
 def test_bounds_are_those_that_are_passed():

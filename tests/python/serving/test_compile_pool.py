@@ -8,6 +8,7 @@ import gc
 import os
 import pickle
 import threading
+import time
 
 import pytest
 from slow_compiles import MANY, WAIT, slow, slow_compiles, until
@@ -339,6 +340,21 @@ def test_a_request_whose_client_has_gone_leaves_the_queue(monkeypatch):
     assert len(begun) == 1
 
 
+def test_the_deadline_of_compile_begins_before_the_body_is_read(monkeypatch):
+    """Without a thread, too."""
+    read = RequestCompiler._read
+
+    def slow_read(self, body):
+        time.sleep(0.05)
+        return read(self, body)
+
+    monkeypatch.setattr(RequestCompiler, "_read", slow_read)
+    with pytest.raises(interlock.CancelledError) as caught:
+        RequestCompiler(VOCABULARY, seconds=0.02).compile(HONEST)
+    assert caught.value.is_deadline and interlock.refusal(caught.value).status == 504
+    assert RequestCompiler(VOCABULARY, seconds=None).compile(HONEST).kind == "choice"
+
+
 def test_close_ends_compiles_and_threads(monkeypatch):
     before = threads_of_compilers()
 
@@ -352,11 +368,13 @@ def test_close_ends_compiles_and_threads(monkeypatch):
         assert threads_of_compilers() <= before
         for error in await asyncio.gather(*held, return_exceptions=True):
             assert isinstance(error, interlock.CancelledError)
-            assert compiler.refusal(error).status == 503  # The server goes, and not the client.
+            answer = compiler.refusal(error)  # The server goes, and not the client.
+            assert (answer.status, answer.reason, answer.body["error"]["code"]) == (503, "closed", "closed")
+            assert (error.code, error.is_client_error, answer.headers) == ("closed", False, {"Retry-After": "1"})
         with pytest.raises(interlock.ArgumentError, match="closed") as caught:
             await compiler.compile_async(slow(9))
         answer = compiler.refusal(caught.value)
-        assert (answer.status, answer.is_of_server) == (503, False)
+        assert (answer.status, answer.reason, answer.is_of_server) == (503, "closed", False)
         assert answer.message == "the server is shutting down: send the request again"
         assert (await compiler.compile_async({})).kind == "text"
         assert compiler.compile(HONEST, cancel=None).index == request.index

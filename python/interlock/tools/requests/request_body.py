@@ -38,7 +38,7 @@ def format_of_request(body: Any) -> dict[str, Any] | None:
     ``RequestError`` for a body that is no object, for two constraints at once, for a constraint in a field that other
     servers have (``format`` of Ollama, ``functions``), and for a name that looks like a slip of a constraint's
     (``guided_jsn``). Other fields are left alone. A body, and an object in it that is looked through for slips, has at
-    most 1,000 fields: more take seconds.
+    most 1,000 fields: more take seconds. ``pointer`` is that of the first field that is one too many.
 
     >>> format_of_request({"messages": [], "guided_choice": ["yes", "no"], "response_format": None})
     {'guided_choice': ['yes', 'no']}

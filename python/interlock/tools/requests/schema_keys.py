@@ -57,7 +57,9 @@ def _wrong_in(value: Any) -> str:
     if isinstance(value, str):
         return "" if is_unicode(value) else "the text holds a lone surrogate, which is not text"
     if isinstance(value, float):
-        return "" if math.isfinite(value) else "NaN and infinities are no JSON numbers"
+        if math.isinf(value):  # Python reads 1e999 so.
+            return "the number is beyond the largest double, 1.8e308, or is infinite"
+        return "NaN and infinities are no JSON numbers" if math.isnan(value) else ""
     if isinstance(value, int):
         return _too_long(value) if value.bit_length() > _SHORT else ""
     return f"a value of JSON is needed, not {type(value).__name__}"

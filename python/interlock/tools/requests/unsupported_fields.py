@@ -7,6 +7,7 @@ way: the client would get an output that nothing held to it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import islice
 from typing import Any
 
 from interlock.tools.errors import RequestError
@@ -153,7 +154,10 @@ def refuse_slips(fields: Mapping[Any, Any], known: Iterable[str], pointer: str) 
 
 def _check_number(fields: Mapping[Any, Any], pointer: str) -> None:
     if len(fields) > _MOST_FIELDS:
-        raise RequestError(f"an object has at most {_MOST_FIELDS} fields here, not {len(fields)}", pointer)
+        # A body has no name: the place is the first field that is one too many.
+        first = next(islice(fields, _MOST_FIELDS, None))
+        said = f"an object has at most {_MOST_FIELDS:,} fields here, not {len(fields):,}"
+        raise RequestError(said, f"{pointer}/{escaped(str(first))}")
 
 
 def _is_lost(name: Any, fields: Mapping[Any, Any], constraints: Iterable[str]) -> bool:
