@@ -24,8 +24,9 @@ use std::sync::Arc;
 use crate::guide::budget::shortest_tokenization::FewestTokens;
 use crate::index::IndexCore;
 use crate::lexeme::shortest_end::MAX_SEARCHED;
+use crate::pushdown::completion::completion_bounds::{CompletionBounds, UNBOUNDED};
 use crate::pushdown::completion::min_cost::MinCosts;
-use crate::pushdown::completion::shortest::{Completer, KeyWatch, missing_chars};
+use crate::pushdown::completion::shortest::{Completer, CompletionPlace, KeyWatch, missing_chars};
 use crate::pushdown::json::frame::{Frame, FrameId, FrameKind, NONE, Phase};
 use crate::pushdown::json::machine::JsonMachine;
 use crate::pushdown::json::program::ClassProgram;
@@ -81,10 +82,32 @@ impl PlainPrices {
     }
 }
 
-/// A byte on the way to the end.
+/// Tokens that complete an output, or the first ones of such.
+#[derive(Clone)]
+pub(in crate::guide) struct Plan {
+    pub(in crate::guide) tokens: Arc<[u32]>,
+    /// So many tokens at most complete the output behind these.
+    pub(in crate::guide) tail: u32,
+}
+
+impl Plan {
+    /// All tokens of a completion.
+    pub(in crate::guide) fn whole(tokens: impl Into<Arc<[u32]>>) -> Plan {
+        Plan { tokens: tokens.into(), tail: 0 }
+    }
+
+    /// So many tokens complete the output at most.
+    pub(in crate::guide) fn len(&self) -> u64 {
+        self.tokens.len() as u64 + u64::from(self.tail)
+    }
+}
+
+/// A byte on the way to the end, or a *tail*: a place from which a known number of tokens complete the output, which are
+/// looked for when a guide is there.
 #[derive(Clone)]
 struct CompletionNode {
     byte: u8,
+    /// Of a tail itself.
     next: u32,
     /// The fewest tokens that spell the way from here, the first of them, and where that leads.
     tokens: u32,
@@ -265,10 +288,13 @@ impl CompletionGraph {
 
     /// Where the rest of the configuration at `top` begins, or [`NOWHERE`]. Nothing that is known is used in an object
     /// that is watched and above it. The arena is as it was.
+    ///
+    /// Thousands of elements that must differ take long to write, and each text that is open has others behind it. So
+    /// with `bounds` a rest ends in a tail where it has begun the first of the elements that such an array still needs.
     pub(super) fn rest_at<U: Fn(u32) -> bool>(
         &mut self,
         frames: &mut JsonMachine,
-        costs: &MinCosts,
+        (costs, bounds): (&MinCosts, Option<&CompletionBounds>),
         speller: &FewestTokens<U>,
         top: FrameId,
         watch: &mut KeyWatch,
@@ -286,10 +312,20 @@ impl CompletionGraph {
             return END;
         }
         let mut found = END;
+        let mut tail = None;
         let mut passed: SmallVec<[(usize, u64); 8]> = SmallVec::new();
         let below = watch.below;
         (watch.most_names, watch.is_cut) = (self.most_names, false);
-        let bytes = Completer::complete_until(frames, costs, top, watch, |frames, at, read| {
+        let bytes = Completer::complete_until(frames, costs, top, watch, |frames, place| {
+            let CompletionPlace { top: at, read, elements } = place;
+            if read > 0
+                && let Some((bounds, array)) = bounds.zip(elements)
+                && let tokens = bounds.of_missing_elements(frames, &array)
+                && tokens != UNBOUNDED
+            {
+                tail = Some(tokens);
+                return true;
+            }
             let n = &frames.arena.nodes[at as usize];
             let between = n.phase == Phase::After && matches!(n.kind, FrameKind::Array | FrameKind::Object);
             // What completes a text behind some characters is what completes a longer one there.
@@ -326,7 +362,7 @@ impl CompletionGraph {
             }
             return NOWHERE;
         };
-        let mut cell = found;
+        let mut cell = tail.map_or(found, |tokens| self.tail(tokens));
         let mut keep = |rests: &mut CompletionGraph, read: usize, cell: u32| {
             while let Some(&(_, number)) = passed.last().filter(|(at, _)| *at >= read) {
                 passed.pop();
@@ -355,10 +391,10 @@ impl CompletionGraph {
             {
                 (cell.tokens, cell.token, cell.after) = (tokens, token, at);
             }
-            if at == END {
+            let on = &self.cells[at as usize];
+            if at == on.next {
                 break;
             }
-            let on = &self.cells[at as usize];
             (byte, at) = (on.byte, on.next);
         }
         self.bytes += CELL;
@@ -366,28 +402,47 @@ impl CompletionGraph {
         self.cells.len() as u32 - 1
     }
 
+    /// Adds a tail.
+    fn tail(&mut self, tokens: u32) -> u32 {
+        let at = self.cells.len() as u32;
+        self.bytes += CELL;
+        self.cells.push(CompletionNode { byte: 0, next: at, tokens, token: 0, after: at });
+        at
+    }
+
     /// How many tokens spell a rest, if any do.
     pub(super) fn tokens(&self, rest: u32) -> Option<u64> {
         self.cells.get(rest as usize).map(|cell| cell.tokens).filter(|&n| n != u32::MAX).map(u64::from)
     }
 
-    /// The tokens that spell a rest.
-    pub(super) fn plan(&self, rest: u32) -> Option<Vec<u32>> {
-        let tokens = self.tokens(rest)?;
-        let cells = std::iter::successors(Some(rest), |&at| Some(self.cells[at as usize].after));
-        Some(cells.take(tokens as usize).map(|at| self.cells[at as usize].token).collect())
+    /// The tokens that spell a rest, as far as to its tail if it has one.
+    pub(super) fn plan(&self, rest: u32) -> Option<Plan> {
+        self.tokens(rest)?;
+        let mut tokens = Vec::new();
+        let mut at = rest;
+        loop {
+            let cell = &self.cells[at as usize];
+            if cell.next == at {
+                return Some(Plan { tokens: tokens.into(), tail: cell.tokens });
+            }
+            tokens.push(cell.token);
+            at = cell.after;
+        }
     }
 
     /// The bytes of a rest, each with the tokens that spell the rest from there on.
     pub(super) fn prices_along(&self, rest: u32) -> impl Iterator<Item = (u8, u32)> {
-        let cell = |at: u32| self.cells.get(at as usize).filter(|_| at != END);
-        std::iter::successors(cell(rest), move |on| cell(on.next)).map(|on| (on.byte, on.tokens))
+        self.cells_along(rest).map(|cell| (cell.byte, cell.tokens))
     }
 
     /// The bytes of a rest.
     pub(super) fn bytes(&self, rest: u32) -> impl Iterator<Item = u8> {
-        let cell = |at: u32| self.cells.get(at as usize).filter(|_| at != END);
-        std::iter::successors(cell(rest), move |on| cell(on.next)).map(|on| on.byte)
+        self.cells_along(rest).map(|cell| cell.byte)
+    }
+
+    fn cells_along(&self, rest: u32) -> impl Iterator<Item = &CompletionNode> {
+        let cell = |at: u32| self.cells.get(at as usize).filter(|cell| cell.next != at);
+        std::iter::successors(cell(rest), move |on| cell(on.next))
     }
 
     fn forget(&mut self) {

@@ -34,6 +34,7 @@ use crate::error::{Error, ErrorCode, ErrorKind, Result};
 use crate::expr::ByteSet;
 use crate::guide::Guide;
 use crate::guide::budget::affordable::AffordableTokens;
+use crate::guide::budget::completions::Plan;
 use crate::guide::budget::fewest_tokens_search::{FewestSearch, MAX_LOOKED, MAX_LOOKED_NEAR, SearchStates};
 use crate::guide::budget::grammar::NearTheEnd;
 use crate::guide::budget::pattern_ends::PatternEnds;
@@ -70,12 +71,12 @@ impl Guide {
             return Ok(tokens as usize);
         }
         if let Some(Reserve { plan: Some((plan, done)), .. }) = self.budget.as_ref().and_then(|b| b.reserves.last()) {
-            return Ok(plan.len() - done);
+            return Ok(plan.len() as usize - done);
         }
         if !self.leave_tables() {
             return Err(self.failure().cloned().unwrap_or_else(no_plan));
         }
-        let planned = self.plan_here().map(|p| p.len());
+        let planned = self.plan_here().map(|p| p.len() as usize);
         planned.or_else(|| Some(self.search(u64::MAX).plan?.len())).ok_or_else(no_plan)
     }
 
@@ -150,12 +151,11 @@ impl Guide {
                     Reserve { plan: None, bound }
                 } else {
                     let mut plan = self.plan_by(most.max(FEW_TOKENS));
-                    budget.is_searched = plan.as_ref().is_none_or(|p| p.len() as u64 > most);
+                    budget.is_searched = plan.as_ref().is_none_or(|p| p.len() > most);
                     if budget.is_searched {
-                        plan = Some(self.plan_within(most, plan.map(|p| p.len() as u64))?);
+                        plan = Some(self.plan_within(most, plan.map(|p| p.len()))?);
                     }
-                    let plan = plan.ok_or_else(|| Error::budget_unknown(most))?;
-                    Reserve { bound: plan.len() as u64, plan: Some((plan, 0)) }
+                    Reserve::planned(plan.ok_or_else(|| Error::budget_unknown(most))?)
                 }
             }
         };
@@ -202,7 +202,7 @@ impl Guide {
     /// The next token of the guide's plan, if `left` tokens are enough for all of the plan.
     fn planned_token(&self, left: u64) -> Option<u32> {
         let (plan, done) = self.budget.as_ref()?.reserves.last()?.plan.as_ref()?;
-        plan.get(*done).copied().filter(|_| (plan.len() - done) as u64 <= left)
+        plan.tokens.get(*done).copied().filter(|_| plan.len() - *done as u64 <= left)
     }
 
     /// Takes `token`, which was stepped just now, out of the budget. False if the tokens that are left then do not
@@ -219,12 +219,10 @@ impl Guide {
         let left = (budget.max_tokens - own - 1) as u64;
         budget.here = None;
         let Some(before) = budget.reserves.last() else { return false };
-        let followed = before.plan.as_ref().filter(|(p, done)| p.get(*done) == Some(&token));
-        let rest = followed.map(|(p, done)| (p.clone(), done + 1));
         let mut reserve = match after {
             Some(bound) if bound > left => return false,
             Some(bound) => Reserve { plan: None, bound },
-            None => Reserve { bound: rest.as_ref().map_or(u64::MAX, |(p, done)| (p.len() - done) as u64), plan: rest },
+            None => before.followed(token).unwrap_or(Reserve { plan: None, bound: u64::MAX }),
         };
         if reserve.bound > left
             && let Some(bound) = self.bound_grammar(left, NearTheEnd::NeedsPlan)
@@ -238,10 +236,10 @@ impl Guide {
             }
         }
         if reserve.bound > left {
-            let made = self.plan_by(left).filter(|p| p.len() as u64 <= left);
+            let made = self.plan_by(left).filter(|p| p.len() <= left);
             let made = made.or_else(|| self.plan_near(left)).or_else(|| self.plan_as_bounded(left));
             reserve = match made {
-                Some(plan) => Reserve { bound: plan.len() as u64, plan: Some((plan, 0)) },
+                Some(plan) => Reserve::planned(plan),
                 None => match self.bound_grammar(left, NearTheEnd::BoundSuffices) {
                     Some(bound) => Reserve { bound, plan: None },
                     None => {
@@ -311,44 +309,58 @@ impl Guide {
         if known {
             return;
         }
-        if let Some(plan) = self.plan_here()
+        let left = self.tokens_left().unwrap_or(u64::MAX);
+        let plan = self.plan_here().filter(|plan| plan.tail == 0 || plan.len() <= left);
+        if let Some(plan) = plan.or_else(|| self.whole_plan_here())
             && let Some(r) = self.budget.as_mut().and_then(|b| b.reserves.last_mut())
         {
-            r.bound = r.bound.min(plan.len() as u64);
+            r.bound = r.bound.min(plan.len());
             r.plan = Some((plan, 0));
         }
     }
 
     /// Tokens that complete the output from here.
-    fn plan_here(&mut self) -> Option<Arc<[u32]>> {
+    fn plan_here(&mut self) -> Option<Plan> {
         self.plan_by(u64::MAX)
     }
 
     /// Tokens that complete the output from here; none may be found where more than `most` are needed.
-    fn plan_by(&mut self, most: u64) -> Option<Arc<[u32]>> {
+    fn plan_by(&mut self, most: u64) -> Option<Plan> {
         if self.is_accepting() {
-            return Some(Arc::from([]));
+            return Some(Plan::whole([]));
         }
         if let (IndexEngine::Pattern(l), Position::Pattern(s)) = (&self.index.0.engine, &self.position) {
             let bytes = shortest_end(&l.lexeme, *s, 0)?;
             let usable = |t: u32| !self.stops.contains(&t);
-            return FewestTokens::new(&self.index.0, usable).fewest_tokens(&bytes).map(Arc::from);
+            return FewestTokens::new(&self.index.0, usable).fewest_tokens(&bytes).map(Plan::whole);
         }
         if let IndexEngine::Grammar(_) = &self.index.0.engine {
-            return self.plan_grammar().map(Arc::from);
+            return self.plan_grammar().map(Plan::whole);
         }
+        self.plan_document(most, true)
+    }
+
+    /// Tokens that complete the output from here, all of them.
+    fn whole_plan_here(&mut self) -> Option<Plan> {
+        self.plan_document(u64::MAX, false)
+    }
+
+    /// [`plan_by`](Self::plan_by) in a document. With `may_have_tail` a plan may be the beginning of one.
+    fn plan_document(&mut self, most: u64, may_have_tail: bool) -> Option<Plan> {
         let most_names = self.names_within(most);
         let plan = self.in_document(|document, speller| {
-            let BudgetedDocument { program, costs, arena, top, rests, .. } = document;
+            let BudgetedDocument { program, costs, arena, top, rests, bounds, .. } = document;
+            let bounds = bounds.filter(|_| may_have_tail);
             rests.limit_names(most_names);
             // Long searches are for what short ones find no end of.
             [FEW_SEARCHED, MAX_SEARCHED].into_iter().find_map(|max_searched| {
                 let mut watch = KeyWatch { max_searched, ..KeyWatch::new(NONE) };
-                let rest = rests.rest_at(&mut JsonMachine { program, arena }, costs, &speller, top, &mut watch);
+                let mut frames = JsonMachine { program, arena };
+                let rest = rests.rest_at(&mut frames, (costs, bounds), &speller, top, &mut watch);
                 rests.plan(rest)
             })
         });
-        plan.flatten().map(Arc::from)
+        plan.flatten()
     }
 
     /// How many names an object of a document may lack that `tokens` tokens complete: each key has a colon behind it.
@@ -363,11 +375,11 @@ impl Guide {
 
     /// At most `most` tokens that complete the output from here, where the shortest bytes are spelled by `known`, which
     /// is more, or by none.
-    fn plan_within(&mut self, most: u64, known: Option<u64>) -> Result<Arc<[u32]>> {
+    fn plan_within(&mut self, most: u64, known: Option<u64>) -> Result<Plan> {
         // What is found does not depend on the budget, so neither does the number that an error names.
         let FewestSearch { plan, exact } = self.search(known.map_or(u64::MAX, |known| known - 1));
         match (plan, known) {
-            (Some(plan), _) if plan.len() as u64 <= most => Ok(plan.into()),
+            (Some(plan), _) if plan.len() as u64 <= most => Ok(Plan::whole(plan)),
             (None, None) => Err(Error::budget_unknown(most)),
             (plan, known) => {
                 let least = plan.map(|p| p.len() as u64).or(known).unwrap_or(u64::MAX);
@@ -405,20 +417,20 @@ impl Guide {
 
     /// At most `left` tokens that complete the output from here, where bounds say that there are as few: other ways may
     /// be shorter in tokens than those of the fewest bytes.
-    fn plan_as_bounded(&mut self, left: u64) -> Option<Arc<[u32]>> {
+    fn plan_as_bounded(&mut self, left: u64) -> Option<Plan> {
         if u64::from(self.bound_here().cost) > left {
             return None;
         }
-        self.search(left).plan.map(Arc::from)
+        self.search(left).plan.map(Plan::whole)
     }
 
     /// At most `left` tokens that complete a pattern or a grammar's output from here, if a short search finds them.
-    fn plan_near(&mut self, left: u64) -> Option<Arc<[u32]>> {
+    fn plan_near(&mut self, left: u64) -> Option<Plan> {
         if let Position::Grammar { .. } = self.position {
-            return self.plan_grammar_near(left).map(Arc::from);
+            return self.plan_grammar_near(left).map(Plan::whole);
         }
         let Position::Pattern(state) = self.position else { return None };
-        self.search_near(state, left).map(Arc::from)
+        self.search_near(state, left).map(Plan::whole)
     }
 
     /// At most `left` tokens that complete a pattern from `state`, if a short search finds them. Only a guide searches

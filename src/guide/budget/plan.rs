@@ -1,6 +1,7 @@
 //! The state of a token budget: what is left, and the plan that completes the output within it.
 
 use crate::guide::CompletionGraph;
+use crate::guide::budget::completions::Plan;
 use crate::mask::json::cache::completion_facts::CompletionFacts;
 use crate::pushdown::completion::completion_bounds::{CompletionBound, CompletionBounds};
 use crate::pushdown::completion::min_cost::MinCosts;
@@ -9,15 +10,31 @@ use crate::pushdown::json::frame::{FrameId, NONE};
 use crate::pushdown::json::machine::JsonMachine;
 use crate::pushdown::json::program::Program;
 use smallvec::SmallVec;
-use std::sync::Arc;
 
 /// What completes the output from one position.
 #[derive(Clone)]
 pub(crate) struct Reserve {
     /// The plan, if it was made, and how much of it was followed.
-    pub(in crate::guide) plan: Option<(Arc<[u32]>, usize)>,
+    pub(in crate::guide) plan: Option<(Plan, usize)>,
     /// At most this many tokens complete the output.
     pub(in crate::guide) bound: u64,
+}
+
+impl Reserve {
+    /// What a new plan says.
+    pub(super) fn planned(plan: Plan) -> Reserve {
+        Reserve { bound: plan.len(), plan: Some((plan, 0)) }
+    }
+
+    /// What is left if `token` comes, and the plan says so.
+    pub(super) fn followed(&self, token: u32) -> Option<Reserve> {
+        let (plan, done) = self.plan.as_ref()?;
+        let (first, rest) = plan.tokens.get(*done..)?.split_first()?;
+        let bound = rest.len() as u64 + u64::from(plan.tail);
+        // Behind the last of its tokens a plan that has a tail is made anew.
+        let is_followed = !rest.is_empty() || plan.tail == 0;
+        (*first == token).then(|| Reserve { plan: is_followed.then(|| (plan.clone(), done + 1)), bound })
+    }
 }
 
 /// The token budget of a guide: what is left, and the plan that completes the output within it.
@@ -82,7 +99,7 @@ impl Budget {
 
     /// Bytes held.
     pub(in crate::guide) fn memory_bytes(&self) -> usize {
-        let plan = |r: &Reserve| r.plan.as_ref().map_or(0, |(p, done)| if *done == 0 { p.len() * 4 } else { 0 });
+        let plan = |r: &Reserve| r.plan.as_ref().map_or(0, |(p, done)| if *done == 0 { p.tokens.len() * 4 } else { 0 });
         self.reserves.capacity() * size_of::<Reserve>()
             + self.known.capacity() * size_of::<(FrameId, CompletionBound)>()
             + self.reserves.iter().map(plan).sum::<usize>()

@@ -9,16 +9,16 @@
 //! What one token can raise is bounded likewise. It may close frames, which makes nothing longer, begin an element or a
 //! member in one of them, and open as many brackets below it as a token has.
 //!
-//! Where the elements of an array must differ, where members are needed that have no name, and where the end of a
-//! scalar is not bounded, nothing is said: [`UNBOUNDED`].
+//! Elements that must differ have bounds of their own (`unique_bounds`, `distinct_elements`). Where members are needed
+//! that have no name, and where the end of a scalar is not bounded, nothing is said: [`UNBOUNDED`].
 
 use std::cmp::Ordering;
 
-use crate::expr::INF;
 use crate::lexeme::shortest_end::short_end;
-use crate::lexeme::{CLOSED, LexemeKind};
+use crate::pushdown::completion::distinct_elements::DistinctElement;
 use crate::pushdown::completion::min_cost::MinCosts;
 use crate::pushdown::completion::name_sums::{NameSums, sum_missing};
+use crate::pushdown::completion::unique_bounds::{UniqueEnd, UniqueEnds};
 use crate::pushdown::json::program::{ArrayProgram, ObjectProgram, Program};
 
 /// No bound is known.
@@ -30,8 +30,8 @@ const MAX_ROUNDS: usize = 64;
 /// Quotes, a colon and a comma around a key, as bytes.
 pub(super) const AROUND_KEY: u32 = 4;
 /// Bytes of a decoded byte at most, and those that end an escape which was begun, with the quote.
-const BYTES_OF_BYTE: u32 = 6;
-const BYTES_OF_ESCAPE: u32 = 12;
+pub(super) const BYTES_OF_BYTE: u32 = 6;
+pub(super) const BYTES_OF_ESCAPE: u32 = 12;
 /// Digits of the number of an array's elements.
 pub(super) const DIGITS: u32 = 10;
 
@@ -84,8 +84,10 @@ pub struct CompletionBounds {
     pub(super) opened: Vec<u32>,
     /// Elements that a token begins, by array shape.
     pub(super) elements: Vec<u32>,
-    /// Where elements must differ: an element from anywhere inside it on, by array shape.
-    pub(super) unique: Vec<u32>,
+    /// Where elements must differ: what ends one that is open, by array shape.
+    pub(super) unique: Vec<UniqueEnd>,
+    /// There: what elements cost that are missing, by array shape.
+    missing: Vec<MissingElements>,
     pub(super) objects: Vec<ObjectBounds>,
     /// Bytes of whitespace that must stand somewhere.
     pub gap: u32,
@@ -108,6 +110,7 @@ impl CompletionBounds {
             };
             o.spelled.iter().map(tokens).collect()
         };
+        let shapes = 0..program.arrays.len();
         let objects = program.objects.iter().map(|o| ObjectBounds {
             keys: keys(o, &mut text),
             member: 0,
@@ -120,7 +123,8 @@ impl CompletionBounds {
             scalars: program.lexemes.iter().map(|l| l.distance_bound()).collect(),
             opened: Vec::new(),
             elements: vec![0; program.arrays.len()],
-            unique: program.arrays.iter().map(|a| unique_element(program, a)).collect(),
+            unique: vec![UniqueEnd::Unknown; program.arrays.len()],
+            missing: shapes.map(|shape| MissingElements::of_shape(program, costs, shape, &count)).collect(),
             objects: objects.collect(),
             gap,
         };
@@ -128,6 +132,8 @@ impl CompletionBounds {
         let lexemes: Vec<u32> = program.lexemes.iter().map(|l| member(l)).collect();
         bounds.find_values(program, costs, &lexemes);
         bounds.find_members(program);
+        let mut ends = UniqueEnds::new(program, &bounds.values, gap);
+        bounds.unique = program.arrays.iter().map(|a| ends.of_shape(a)).collect();
         bounds.find_opened(program, opens);
         bounds
     }
@@ -218,8 +224,12 @@ impl CompletionBounds {
             let most = rules.max().unwrap_or(0).saturating_add(1).saturating_add(self.gap);
             self.elements[i] = match () {
                 () if a.contains.iter().any(|c| c.max.is_some()) => UNBOUNDED,
-                () if a.unique => self.unique[i].saturating_add(1 + self.gap),
-                () => most,
+                () if !a.unique => most,
+                () => match self.unique[i] {
+                    UniqueEnd::Whole(end) => end.saturating_add(1 + self.gap),
+                    UniqueEnd::Added(added) => most.saturating_add(added),
+                    UniqueEnd::Unknown => UNBOUNDED,
+                },
             };
         }
         for (i, o) in program.objects.iter().enumerate() {
@@ -275,12 +285,10 @@ impl CompletionBounds {
             return UNBOUNDED;
         }
         if a.unique {
-            let missing = u32::try_from(least.saturating_sub(len)).unwrap_or(UNBOUNDED);
-            return match missing {
-                0 => total,
-                _ => total
-                    .saturating_add(self.unique[shape as usize].saturating_add(1 + self.gap).saturating_mul(missing)),
-            };
+            let missing = least.saturating_sub(len);
+            let of_shape = &self.missing[shape as usize];
+            let beginning = if missing > 0 { of_shape.beginning } else { 0 };
+            return total.saturating_add(beginning).saturating_add(of_shape.begun(missing));
         }
         for i in len..least.min(prefix) {
             total = total.saturating_add(cheapest(a.ways(i), 0));
@@ -291,6 +299,11 @@ impl CompletionBounds {
             total = total.saturating_add(cheapest(&a.rest, 0).saturating_mul(more));
         }
         total
+    }
+
+    /// What so many elements of an array shape cost that must differ, from behind what all of them begin with on.
+    pub(super) fn missing_elements(&self, shape: u32, elements: u64) -> u32 {
+        self.missing[shape as usize].begun(elements)
     }
 
     /// A whole object.
@@ -337,29 +350,50 @@ fn cheapest(ways: impl Iterator<Item = (u64, u32)>) -> u32 {
     least.1
 }
 
-/// What an element takes that must differ from others, from anywhere inside it on. Known for strings of any text, which
-/// end in a number that no other has, and for texts of some greatest length, one of which is left.
-fn unique_element(program: &Program, a: &ArrayProgram) -> u32 {
-    if !a.unique {
-        return UNBOUNDED;
+/// What elements cost that are missing in an array shape whose elements must differ.
+#[derive(Default)]
+struct MissingElements {
+    /// A comma, and what all elements begin with.
+    beginning: u32,
+    /// By the number of elements but one: what they cost together, from behind the beginning of the first one on.
+    sums: Box<[u32]>,
+}
+
+impl MissingElements {
+    /// The most that elements cost which completions write. They write the first ones that an array does not have, so
+    /// each is counted with no less than those before it: what a completion takes is then never more than what was
+    /// counted for it, whichever elements an array has.
+    fn of_shape(program: &Program, costs: &MinCosts, shape: usize, count: impl Fn(&[u8]) -> u32) -> MissingElements {
+        let Some(distinct) = costs.distinct_elements(program, shape) else { return MissingElements::default() };
+        let [first, ..] = &distinct.elements[..] else { return MissingElements::default() };
+        let beginning = [b",", &first.text[..distinct.shared]].concat();
+        let rest = |element: &DistinctElement| count(&element.text[distinct.shared..]);
+        let last = distinct.elements.iter().map(rest).max().unwrap_or(UNBOUNDED);
+        let mut most = 0;
+        let piece = |element: &DistinctElement| {
+            most = count(&[&element.text[distinct.shared..], &beginning].concat()).max(most);
+            most
+        };
+        let pieces: Vec<u32> = distinct.elements.iter().map(piece).collect();
+        let mut sum = last;
+        let sums = pieces.into_iter().rev().map(|piece| {
+            let so_far = sum;
+            sum = sum.saturating_add(piece);
+            so_far
+        });
+        let sums = sums.collect();
+        // The first element of an array has no comma.
+        MissingElements { beginning: count(&beginning).max(count(&beginning[1..])), sums }
     }
-    let rules = a.prefix.iter().flatten().chain(&a.rest).map(|way| &program.rules[way.rule.0 as usize]);
-    let of = |l: &u32| {
-        let l = &program.lexemes[*l as usize];
-        match (l.kind(), l.missing_bytes(0)) {
-            (LexemeKind::Text { max: INF, .. }, Some(missing)) => missing.saturating_add(DIGITS),
-            (kind, _) => {
-                let inside = if kind == LexemeKind::Raw { l.start() } else { l.next(l.start(), b'"') };
-                let longest = if inside > CLOSED { l.longest(inside) } else { UNBOUNDED };
-                longest.saturating_mul(BYTES_OF_BYTE).saturating_add(BYTES_OF_ESCAPE)
-            }
+
+    /// So many elements, from behind the beginning of the first one on.
+    fn begun(&self, elements: u64) -> u32 {
+        match usize::try_from(elements) {
+            Ok(0) => 0,
+            Ok(n) => self.sums.get(n - 1).copied().unwrap_or(UNBOUNDED),
+            Err(_) => UNBOUNDED,
         }
-    };
-    let each = rules.map(|rule| match rule.arrays.is_empty() && rule.objects.is_empty() {
-        true => rule.lexemes.iter().map(of).max().unwrap_or(UNBOUNDED),
-        false => UNBOUNDED,
-    });
-    if a.contains.is_empty() { each.max().unwrap_or(UNBOUNDED) } else { UNBOUNDED }
+    }
 }
 
 /// Bytes of whitespace that may have to follow anywhere.
@@ -369,7 +403,7 @@ fn gap(program: &Program) -> u32 {
 }
 
 /// How many bytes a byte of a text takes at most, if it is written short.
-fn most_bytes(text: &str) -> u32 {
+pub(super) fn most_bytes(text: &str) -> u32 {
     bytes_of(text.as_bytes())
 }
 

@@ -5,6 +5,7 @@ use crate::lexeme::LexemeKind;
 use crate::pushdown::completion::completion_bounds::{
     AROUND_KEY, CompletionBound, CompletionBounds, DIGITS, UNBOUNDED, bytes_of,
 };
+use crate::pushdown::completion::unique_bounds::UniqueEnd;
 use crate::pushdown::json::frame::{ArrayItem, Frame, FrameKind, ObjectItem, Phase};
 use crate::pushdown::json::machine::JsonMachine;
 
@@ -35,10 +36,24 @@ impl CompletionBounds {
         most
     }
 
+    /// So many tokens complete the output where a completion has written what the missing elements of an array begin
+    /// with, all of which must differ. `array` is the node with that element, its first missing one, open.
+    pub fn of_missing_elements(&self, frames: &JsonMachine, array: &Frame) -> u32 {
+        let [item] = &frames.arena.arrays[array.items()] else { return UNBOUNDED };
+        let shape = &frames.program.arrays[item.shape as usize];
+        let elements = self.missing_elements(item.shape, shape.min.saturating_sub(array.count.into()));
+        let around = |n: &Frame| frames.arena.nodes.get(n.parent as usize);
+        let below = std::iter::successors(around(array), |n| around(n));
+        let below = below.fold(0, |sum: u32, n| sum.saturating_add(self.of_frame(frames, n).cost));
+        elements.saturating_add(1 + self.gap).saturating_add(below)
+    }
+
     fn array_item(&self, frames: &JsonMachine, node: &Frame, item: &ArrayItem) -> u32 {
         let shape = &frames.program.arrays[item.shape as usize];
         let counts = &frames.arena.counts[item.counts as usize..][..shape.contains.len()];
-        self.array_rest(shape, item.shape, node.count.into(), counts)
+        // One that is open has a bound of its own.
+        let open = node.phase == Phase::Inside && shape.contains.is_empty();
+        self.array_rest(shape, item.shape, u64::from(node.count) + u64::from(open), counts)
     }
 
     fn object_item(&self, frames: &JsonMachine, node: &Frame, item: &ObjectItem) -> u32 {
@@ -73,30 +88,40 @@ impl CompletionBounds {
         named.chain(others).max().unwrap_or(all)
     }
 
-    /// What is left of an element on top, if it is one that must differ from others.
-    fn unique_element_of(&self, frames: &JsonMachine, node: &Frame) -> Option<u32> {
-        let array = frames.arena.nodes.get(node.parent as usize).filter(|n| n.kind == FrameKind::Array);
-        let shapes = array.map(|n| frames.arena.arrays[n.items()].iter().map(|item| item.shape as usize));
-        let is_unique = shapes.clone().is_some_and(|mut s| s.any(|s| frames.program.arrays[s].unique));
-        if node.trace == u32::MAX && !is_unique {
+    /// What ends the element that is open on top, if it must differ from others.
+    fn unique_end_of(&self, frames: &JsonMachine, node: &Frame) -> Option<UniqueEnd> {
+        if !frames.program.has_unique {
             return None;
         }
-        let is_scalar = matches!(node.kind, FrameKind::Scalar | FrameKind::Value);
-        // The first element differs from all others, whatever it becomes, if the array needs no more than that one.
-        let is_enough = |s: usize, n: &Frame| frames.program.arrays[s].is_enough(u64::from(n.count) + 1);
-        let is_first = |n: &Frame| n.trace == u32::MAX && n.seen == u32::MAX;
-        let only = array.filter(|n| is_scalar && is_first(n));
-        if only.is_some_and(|n| shapes.clone().is_some_and(|mut s| s.all(|s| is_enough(s, n)))) {
+        let around = |node: &Frame| frames.arena.nodes.get(node.parent as usize);
+        let is_unique = |n: &&Frame| n.kind == FrameKind::Array && frames.any_unique(n);
+        // Bytes are recorded inside the elements of the outermost one, and from their first bytes on.
+        let array = match node.trace {
+            u32::MAX => around(node).filter(is_unique)?,
+            _ => std::iter::successors(around(node), |n| around(n)).find(|n| n.trace == u32::MAX)?,
+        };
+        let open = std::iter::successors(around(node), |n| around(n)).take_while(|n| n.trace != u32::MAX);
+        if array.trace != u32::MAX || open.filter(is_unique).next().is_some() {
+            return Some(UniqueEnd::Unknown);
+        }
+        // The first element differs from all others, whatever it becomes.
+        if array.seen == u32::MAX {
             return None;
         }
-        let known = shapes.filter(|_| is_scalar && array.is_some_and(|n| n.trace == u32::MAX));
-        Some(known.map_or(UNBOUNDED, |shapes| shapes.map(|s| self.unique[s]).max().unwrap_or(UNBOUNDED)))
+        let ends = frames.arena.arrays[array.items()].iter().map(|item| self.unique[item.shape as usize]);
+        ends.reduce(|a, b| match (a, b) {
+            (UniqueEnd::Whole(a), UniqueEnd::Whole(b)) => UniqueEnd::Whole(a.max(b)),
+            (UniqueEnd::Unknown, _) | (_, UniqueEnd::Unknown) => UniqueEnd::Unknown,
+            (UniqueEnd::Whole(a) | UniqueEnd::Added(a), UniqueEnd::Whole(b) | UniqueEnd::Added(b)) => {
+                UniqueEnd::Added(a.max(b))
+            }
+        })
     }
 
     /// What is left of a text that is open in a node on top, anywhere inside it, and of what it is a part of; `None`
     /// where no text is open, or where it must differ from others.
     pub fn inside_text(&self, frames: &JsonMachine, node: &Frame) -> Option<u32> {
-        match self.unique_element_of(frames, node) {
+        match self.unique_end_of(frames, node) {
             Some(_) => None,
             None => self.inside_new_text(frames, node),
         }
@@ -122,10 +147,15 @@ impl CompletionBounds {
 
     /// What [`of_frame`](Self::of_frame) says, of the node on top, with all that is open in it.
     pub fn of_top(&self, frames: &JsonMachine, node: &Frame) -> CompletionBound {
-        if let Some(element) = self.unique_element_of(frames, node) {
-            return CompletionBound { cost: element, growth: 0 };
+        match self.unique_end_of(frames, node) {
+            None => self.of_new_top(frames, node),
+            Some(UniqueEnd::Whole(cost)) => CompletionBound { cost, growth: 0 },
+            Some(UniqueEnd::Added(added)) => {
+                let bound = self.of_new_top(frames, node);
+                CompletionBound { cost: bound.cost.saturating_add(added), ..bound }
+            }
+            Some(UniqueEnd::Unknown) => CompletionBound { cost: UNBOUNDED, growth: 0 },
         }
-        self.of_new_top(frames, node)
     }
 
     /// [`of_top`](Self::of_top) where what is open differs from all other elements, whatever it becomes.

@@ -8,11 +8,14 @@ use std::sync::OnceLock;
 
 use crate::lexeme::Lexeme;
 use crate::lexeme::shortest_end::short_end;
+use crate::pushdown::completion::distinct_elements::DistinctElements;
 use crate::pushdown::completion::name_sums::NameSums;
 use crate::pushdown::json::program::{ObjectProgram, Program};
 
 /// Rounds of the fixpoint: rules that nest deeper are left without an estimate and come last.
 const MAX_ROUNDS: usize = 64;
+/// Once the distinct elements of array shapes take so many bytes, no more shapes have such.
+const MOST_DISTINCT_BYTES: usize = 1 << 19;
 
 /// Estimates for one program.
 pub struct MinCosts {
@@ -26,6 +29,8 @@ pub struct MinCosts {
     cheapest_first: Vec<OnceLock<Box<[u32]>>>,
     /// Of how many names a shape has the most.
     most_names: usize,
+    /// By array shape, elements that are all different, where elements must be. Made for the first budget.
+    distinct: OnceLock<Vec<Option<DistinctElements>>>,
 }
 
 impl MinCosts {
@@ -36,7 +41,7 @@ impl MinCosts {
         let rules = vec![u64::MAX; program.rules.len()];
         let cheapest_first = program.objects.iter().map(|_| OnceLock::new()).collect();
         let most_names = program.objects.iter().map(|o| o.spelled.len()).max().unwrap_or(0);
-        let mut costs = MinCosts { rules, lexemes, names: Vec::new(), cheapest_first, most_names };
+        let mut costs = MinCosts { rules, lexemes, names: Vec::new(), cheapest_first, most_names, distinct: OnceLock::new() };
         for _ in 0..MAX_ROUNDS {
             let mut changed = false;
             for r in (0..program.rules.len()).rev() {
@@ -74,6 +79,24 @@ impl MinCosts {
             names.sort_by_key(|&n| (cost(n), o.name(n)));
             names.into()
         })
+    }
+
+    /// Short elements of which no two are equal, as many as an array of the shape needs; `None` where elements need not
+    /// differ, or none were made.
+    ///
+    /// # Cost
+    /// Those of all shapes are made once.
+    pub(crate) fn distinct_elements(&self, program: &Program, shape: usize) -> Option<&DistinctElements> {
+        let of_all = || {
+            let mut bytes = 0;
+            let of_shape = |shape| {
+                let made = DistinctElements::of_shape(program, self, shape).filter(|_| bytes <= MOST_DISTINCT_BYTES);
+                bytes += made.as_ref().map_or(0, DistinctElements::memory_bytes);
+                made
+            };
+            program.arrays.iter().map(of_shape).collect()
+        };
+        self.distinct.get_or_init(of_all).get(shape)?.as_ref()
     }
 
     /// Whether an object may have more names than this.

@@ -6,11 +6,13 @@
 //! tokens a configuration is completed at most.
 
 pub mod completion_bounds;
+pub(crate) mod distinct_elements;
 mod frame_bounds;
 pub mod min_cost;
 mod name_sums;
 pub(crate) mod remaining_cost;
 pub mod sample_documents;
 pub mod shortest;
+mod unique_bounds;
 mod unused_ends;
 pub(crate) mod writer;

@@ -78,6 +78,16 @@ impl KeyWatch {
     }
 }
 
+/// Where a completion is.
+pub struct CompletionPlace {
+    /// The top of the configuration.
+    pub top: FrameId,
+    /// How many bytes led there.
+    pub read: usize,
+    /// The array whose missing elements are all different, if the first of them was begun just now.
+    pub elements: Option<Frame>,
+}
+
 /// How many characters a string lacks that may be any text but for its length, where it must differ from no other;
 /// `None` of other values, and of what is long enough.
 pub(crate) fn missing_chars(frames: &JsonMachine, node: &Frame) -> Option<u32> {
@@ -95,7 +105,7 @@ pub(crate) fn missing_chars(frames: &JsonMachine, node: &Frame) -> Option<u32> {
 pub struct Completer<'a, 'f> {
     pub(super) pen: ByteWriter<'a, 'f>,
     /// The estimates of the program.
-    costs: &'a MinCosts,
+    pub(super) costs: &'a MinCosts,
     prospects: RemainingCosts,
     watch: &'a mut KeyWatch,
     /// Keys that were looked up and that their object had: each counts for all keys that it was compared with.
@@ -104,8 +114,11 @@ pub struct Completer<'a, 'f> {
     pub(super) refused: usize,
     /// Ends of elements of unique arrays: those that an array has are not tried again for each element that follows.
     pub(super) passed: SeededMap<EndQuery, PassedEnds>,
-    /// How many of the names of an object, cheapest first, it has or does not need, by the node below the object.
-    had: SeededMap<FrameId, usize>,
+    /// How many of the names of an object, cheapest first, it has or does not need, or how many of the distinct elements
+    /// an array has, by the node below.
+    pub(super) had: SeededMap<FrameId, usize>,
+    /// The one of the distinct elements of an array of which what all of them begin with was written last.
+    pub(super) distinct: Option<usize>,
     /// Keys that were listed, of which one was written.
     listed: usize,
     searches: EndSearches,
@@ -133,14 +146,14 @@ impl EndSearches {
 }
 
 impl<'a, 'f> Completer<'a, 'f> {
-    /// Bytes that complete the document from `top`, or lead to where `known` says so, which is told the top of the
-    /// configuration and how many bytes led there; `None` where none were found. The arena is as it was.
+    /// Bytes that complete the document from `top`, or lead to where `known` says so; `None` where none were found. The
+    /// arena is as it was.
     pub fn complete_until(
         frames: &'a mut JsonMachine<'f>,
         costs: &'a MinCosts,
         top: FrameId,
         watch: &'a mut KeyWatch,
-        mut known: impl FnMut(&JsonMachine<'f>, FrameId, usize) -> bool,
+        mut known: impl FnMut(&JsonMachine<'f>, CompletionPlace) -> bool,
     ) -> Option<Vec<u8>> {
         let max_searched = watch.max_searched;
         let mut c = Completer {
@@ -152,6 +165,7 @@ impl<'a, 'f> Completer<'a, 'f> {
             refused: 0,
             passed: SeededMap::default(),
             had: SeededMap::default(),
+            distinct: None,
             listed: 0,
             searches: EndSearches { max_searched, searched: Cell::new(0) },
         };
@@ -164,11 +178,19 @@ impl<'a, 'f> Completer<'a, 'f> {
             c.watch.is_cut =
                 open.any(|at| lacks_more_names(c.pen.frames, &c.pen.frames.arena.nodes[at as usize], most_names));
         }
+        let is_alone = c.watch.below == NONE;
+        if is_alone && c.pen.frames.program.has_unique {
+            let _ = c.find_distinct();
+        }
         while !c.watch.is_cut && c.is_within_bounds() {
             let node = c.pen.node();
-            if node.kind == FrameKind::Done || known(c.pen.frames, c.pen.top, c.pen.len()) {
+            let (top, read, elements) = (c.pen.top, c.pen.len(), c.begun_distinct().copied());
+            if node.kind == FrameKind::Done || known(c.pen.frames, CompletionPlace { top, read, elements }) {
                 done = true;
                 break;
+            }
+            if c.distinct.is_some() && c.end_distinct().is_some() {
+                continue;
             }
             if is_limited && node.phase == Phase::First && lacks_more_names(c.pen.frames, &node, most_names) {
                 c.watch.is_cut = true;
@@ -211,6 +233,9 @@ impl<'a, 'f> Completer<'a, 'f> {
             (FrameKind::Array, phase) => {
                 let ends = self.should_end(&node);
                 if ends && self.pen.take(b']').is_some() {
+                    return Some(());
+                }
+                if self.begin_distinct(&node).is_some() {
                     return Some(());
                 }
                 let on = match phase {

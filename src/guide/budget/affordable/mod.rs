@@ -368,7 +368,7 @@ impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
             watch.max_searched = FEW_SEARCHED;
         }
         let mut frames = JsonMachine { program: self.program, arena: self.arena };
-        let rest = self.rests.rest_at(&mut frames, self.costs, &self.speller, node, watch);
+        let rest = self.rests.rest_at(&mut frames, (self.costs, self.bounds), &self.speller, node, watch);
         self.work += COMPLETION + (watch.effort - before) / BYTES_A_STEP;
         (rest, self.rests.tokens(rest).and_then(|n| u32::try_from(n).ok()).unwrap_or(ENDLESS))
     }

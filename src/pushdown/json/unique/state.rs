@@ -60,6 +60,11 @@ impl UniqueState {
         self.elements.len() as u32
     }
 
+    /// Whether the elements of an array, from `last` back to the first, have this canonical text.
+    pub fn has(&mut self, last: u32, value: &[u8]) -> bool {
+        self.elements.has(last, value)
+    }
+
     /// The canonical texts of an array's elements, from `last` back to the first.
     pub fn values(&self, last: u32) -> impl Iterator<Item = &[u8]> {
         let before = |element: &&ArrayElement| self.elements.get(element.before);
