@@ -165,7 +165,7 @@ def _no_sources(shown: str, left_out: list[tuple[str, str]]) -> InputError:
 def _why_no_tables(vocabulary: interlock.Vocabulary) -> str:
     """Why packs over this vocabulary may have no tables; empty where that is not its fault."""
     missing = index_files.missing_bytes(vocabulary)
-    return f"the vocabulary has no token for {len(missing)} single bytes" if missing else ""
+    return f"the vocabulary has no token for {counted(len(missing), 'single byte')}" if missing else ""
 
 
 def _cores() -> int:
