@@ -216,8 +216,8 @@ class EventHistory:
             del new[0]
             if count > len(self._given):
                 raise _core.ArgumentError(
-                    f"{counted(count, 'event')} {are(count)} taken back, and only {len(self._given)} given: pass all events of "
-                    "the output"
+                    f"{counted(count, 'event')} {are(count)} taken back, and only {len(self._given)} given: "
+                    "pass all events of the output"
                 )
             gone = self._given[len(self._given) - count :]
             del self._given[len(self._given) - count :]

@@ -188,6 +188,10 @@ class LocalGenerator(BudgetChecks, Generator):
         title = prompt if isinstance(prompt, str) else str(prompt[-1].get("content"))
         return generation_trace.trace_of(index, ids, value, title, max_tokens, wishes, given)
 
+    def _check_budget_of_stream(self, prompt: Prompt, output: OutputType[Any], max_tokens: int) -> None:
+        if prefill_of(prompt) is None:  # Behind a prefill an output needs fewer tokens, which the backend counts.
+            self.index(output).guide(max_tokens=max_tokens)
+
     def _texts_of_types(
         self, prompts: list[Prompt], outputs: Sequence[OutputType[Any]], max_tokens: int, options: dict[str, Any]
     ) -> Sequence[str | InvalidOutputError]:

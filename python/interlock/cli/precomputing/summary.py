@@ -157,7 +157,8 @@ class Summary:
         return {"first_error": first} | ({"remedy": remedy} if remedy else {})
 
     def _path(self, row: dict[str, Any]) -> str:
-        return self.paths.get(row["name"], row["name"])
+        name = str(row["name"])
+        return self.paths.get(name, name)
 
     def _place(self, row: dict[str, Any]) -> str:
         """The path of a source with the line and the column, as editors read them; a line of a file is in its path. Of

@@ -231,7 +231,8 @@ def refuse_of_calls(options: dict[str, Any], what: str) -> None:
     """
     for name in _OF_CALLS:
         if options.pop(name, None) is not None:
-            raise ArgumentError(f"{what} has no option {name!r}: it belongs to a call that returns a value")
+            way = "; stream.details is the same at the end" if (name, what) == ("details", "a stream") else ""
+            raise ArgumentError(f"{what} has no option {name!r}: it belongs to a call that returns a value{way}")
 
 
 def check_max_tokens(max_tokens: Any) -> int:

@@ -456,15 +456,22 @@ def test_one_reason_of_all_is_said_once(folder):
     assert done["first_error"].startswith('alike/0.json: SchemaError: "strin" is not a type')
     args = ["precompute", "alike", "-t", "bytes", "-o", "st2"]
     people = here(folder, *args).stdout
-    assert people.count("is not a type") == 1 and "refused all 8, for the same reason; the first, alike/0.json:1:" in people
+    assert (
+        people.count("is not a type") == 1
+        and "refused all 8, for the same reason; the first, alike/0.json:1:" in people
+    )
     assert remedy_of('SchemaError: pass what ["schema"] holds').startswith("--schema-key schema takes each schema")
     error = run(folder, "precompute", "plain", "-t", "bytes", "-o", "st", code=4)["error"]
-    assert "all 8 were left out; the first, plain/0.json" in error["message"] and "--schema-key schema" in error["remedy"]
+    assert (
+        "all 8 were left out; the first, plain/0.json" in error["message"] and "--schema-key schema" in error["remedy"]
+    )
     assert run(folder, "precompute", "plain", "-t", "bytes", "-o", "st", "--schema-key", "schema")["packs"] == 1
     (folder / "plain" / "9.json").write_text(json.dumps({"const": 9}))
     args = ["precompute", "plain", "-t", "bytes", "-o", "st3"]
     people = here(folder, *args).stdout
-    assert "left out 8, for the same reason; the first, plain/0.json" in people and "  try: --schema-key schema" in people
+    assert (
+        "left out 8, for the same reason; the first, plain/0.json" in people and "  try: --schema-key schema" in people
+    )
 
 
 def test_many_sources_as_the_shell_expands_a_glob(folder):
