@@ -301,8 +301,8 @@ class Stream(_SoFar[T], Iterator[str]):
 
 class AsyncStream(_SoFar[T], AsyncIterator[str]):
     """The same from a backend that is asynchronous: ``async for piece in stream``, then ``await stream.value()`` or
-    ``await stream.details()``; ``partial`` says what is certain in between. ``aclose`` stops the server; so does leaving
-    an ``async with`` block.
+    ``await stream.details()``; ``partial`` says what is certain in between. ``aclose`` stops the server; so does
+    leaving an ``async with`` block.
     """
 
     def __init__(

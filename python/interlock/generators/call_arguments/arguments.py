@@ -121,8 +121,11 @@ OTHER_METHODS = {
     "astream": "async for reads gen.stream(prompt, output_type)",
     # Only asked for where the model is elsewhere.
     "trace": "a trace needs the model in this process, which from_transformers, from_llama_cpp and from_mlx_lm have",
-    "tool_loop": "a tool loop needs the model in this process, which from_transformers, from_llama_cpp and from_mlx_lm "
-    "have; a server's client takes tools itself",
+    **dict.fromkeys(
+        ("tool_loop", "atool_loop"),
+        "a tool loop needs the model in this process, which from_transformers, from_llama_cpp and from_mlx_lm have; a "
+        "server's client takes tools itself",
+    ),
     "program": "a program needs the model in this process: from_transformers, from_llama_cpp or from_mlx_lm",
     **dict.fromkeys(
         ("vocabulary", "index", "warm_up", "cached_model"),
