@@ -224,6 +224,9 @@ def test_a_budget_in_which_nothing_fits_is_said_at_the_call_of_a_stream(gen, mlx
         for call in (made.stream, lambda *given, made=made, **more: made(*given, stream=True, **more)):
             with pytest.raises(interlock.BudgetError):
                 call("Make up a user.", User, max_tokens=3)
+    model.args.max_position_embeddings = 20
+    with pytest.raises(interlock.output_types.context_room.PromptTooLongError):
+        interlock.from_mlx_lm(model, MlxTokenizer()).stream("x" * 15, User, max_tokens=80)
 
 
 def test_streams_of_transformers():
