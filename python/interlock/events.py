@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from interlock import _core
 from interlock.util.client_messages import with_hint
+from interlock.util.plurals import are, counted
 
 if TYPE_CHECKING:
     from interlock._core import Guide, Index
@@ -215,7 +216,8 @@ class EventHistory:
             del new[0]
             if count > len(self._given):
                 raise _core.ArgumentError(
-                    f"{count} events are taken back, and {len(self._given)} were given: pass all events of the output"
+                    f"{counted(count, 'event')} {are(count)} taken back, and only {len(self._given)} given: "
+                    "pass all events of the output"
                 )
             gone = self._given[len(self._given) - count :]
             del self._given[len(self._given) - count :]

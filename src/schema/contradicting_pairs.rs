@@ -244,7 +244,8 @@ impl<'v> Conjunction<'v> {
         needed.sort_unstable();
         needed.dedup();
         let few = most.iter().find(|most| most.value.as_f64().is_some_and(|most| most < needed.len() as f64))?;
-        Some(format!("required names {} properties, which {} excludes", needed.len(), few.show(&self.home)))
+        let properties = if needed.len() == 1 { "property" } else { "properties" };
+        Some(format!("required names {} {properties}, which {} excludes", needed.len(), few.show(&self.home)))
     }
 }
 

@@ -79,6 +79,8 @@ fn lark_imports() {
     assert!(missing.message().contains("defines no \"Z\""), "{missing}");
     let missing = refused("%import libs.X\nstart: X", &options);
     assert!(missing.message().contains("did you mean \"lib\"?"), "{missing}");
+    let relative = refused("%import .tok.INT\nstart: INT", &lark());
+    assert!(relative.hint().is_some_and(|hint| hint.contains("%import common.INT")), "{relative}");
     let circle = GrammarOptions { imports: map(&[("a", "%import b.X\n"), ("b", "%import a.X\nX: \"x\"")]), ..lark() };
     assert!(refused("%import a.X\nstart: X", &circle).message().contains("imports itself"));
 }
@@ -110,8 +112,8 @@ fn lark_templates() {
     let text = "start: list{ITEM, \",\"} | pair{list{\"x\", \";\"}, sum}\nlist{item, sep}: item (sep item)*\n\
                 pair{a, b}: a \"=\" b{\"1\"}\nsum{n}: n | sum{n} \"+\" n\nITEM: \"i\"";
     check(text, &lark(), &["i,i", "x;x=1+1", "x=1"], &["i;i", "x,x=1", "x=1+"]);
-    assert!(refused("start: a{\"x\"}\na{p, q}: p q", &lark()).message().contains("takes 2 arguments"));
-    assert!(refused("start: a\na{p}: p", &lark()).message().contains("is a template"));
+    assert!(refused("start: a{\"x\"}\na{p, q}: p q", &lark()).message().contains("takes 2 arguments, and 1 is given"));
+    assert!(refused("start: a\na{p}: p", &lark()).message().contains("is a template; its 1 argument must"));
     // Templates that grow for ever are stopped by the number of rules.
     let limits = Limits { max_rules: 1_000, ..Limits::default() };
     let e =

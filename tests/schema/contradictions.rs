@@ -46,6 +46,10 @@ fn objects() {
         r#"{"type":"object","required":["a","b"],"maxProperties":1}"#,
         "required names 2 properties, which maxProperties 1 excludes",
     );
+    says(
+        r#"{"type":"object","required":["a"],"maxProperties":0}"#,
+        "required names 1 property, which maxProperties 0 excludes",
+    );
 }
 
 #[test]

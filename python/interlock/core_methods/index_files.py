@@ -9,6 +9,7 @@ from typing import Any
 from interlock._core import ArtifactError, Index, Vocabulary
 from interlock.util.caller_warnings import warn_caller
 from interlock.util.client_messages import with_hint
+from interlock.util.plurals import counted
 
 __all__ = ["IncompleteTablesWarning", "has_tables", "holds_tables", "load", "missing_bytes", "plain_save", "save"]
 
@@ -47,7 +48,7 @@ def save(self: Index, path: str | os.PathLike[str], tables: bool = False) -> Non
             shown = ", ".join(f"0x{byte:02x}" for byte in missing[:4]) + (", ..." if len(missing) > 4 else "")
             warn_caller(
                 f"{os.fspath(path)} has no tables, and loading it compiles the index again: the vocabulary has no "
-                f"token for {len(missing)} single bytes ({shown}), which narrows what the source accepts",
+                f"token for {counted(len(missing), 'single byte')} ({shown}), which narrows what the source accepts",
                 IncompleteTablesWarning,
             )
 

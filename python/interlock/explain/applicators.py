@@ -14,7 +14,7 @@ from interlock.explain.validator import Outcome, Problem, Step
 from interlock.explain.wording import ARTICLES, brief_literal, either, listed, literal, shown, subject
 from interlock.util.json_pointer import escaped
 from interlock.util.near_words import nearest
-from interlock.util.plurals import counted
+from interlock.util.plurals import are, counted
 from interlock.util.quoting import shortened
 
 Rule = Callable[[Step, Any], None]
@@ -174,7 +174,7 @@ def _beyond(step: Step, schema: Any, begin: int, keyword: str) -> None:
     if len(step.node.items) > begin:
         last = step.node.items[-1].end
         has = counted(len(step.node.items), "element")
-        message = f"{step.subject} has {has}; at most {begin} are allowed ({keyword})"
+        message = f"{step.subject} has {has}; at most {begin} {are(begin)} allowed ({keyword})"
         step.span(keyword, message, step.node.items[begin].start, last, until=last)
 
 
@@ -212,9 +212,9 @@ def _contains(step: Step, schema: Any) -> None:
     if len(matching) < least:
         start = step.node.start
         keyword = "contains" if least == 1 else "minContains"
-        step.span(keyword, f"{has}; at least {least} are required", start, start + 1, until=step.node.end)
+        step.span(keyword, f"{has}; at least {least} {are(least)} required", start, start + 1, until=step.node.end)
     if isinstance(most, Decimal) and len(matching) > most:
-        step.problem("maxContains", f"{has}; at most {most} are allowed", step.node.items[matching[int(most)]])
+        step.problem("maxContains", f"{has}; at most {most} {are(most)} allowed", step.node.items[matching[int(most)]])
 
 
 def _unique(step: Step, wanted: Any) -> None:

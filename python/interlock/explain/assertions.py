@@ -14,7 +14,7 @@ from interlock.explain.wording import ARTICLES, brief_literal, either, listed, l
 from interlock.string_formats import FORMATS, broken_rule
 from interlock.string_formats.patterns import left_out as left_out_of_regex
 from interlock.util.near_words import nearest
-from interlock.util.plurals import counted
+from interlock.util.plurals import are, counted
 
 
 def is_type(node: Node, name: Any) -> bool | None:
@@ -144,7 +144,7 @@ def _length(keyword: str, word: str, size: Callable[[Node], int], kind: str, nou
         if found < bound if least else found > bound:
             edge = "at least" if least else "at most"
             has = f"has {counted(found, noun, plural)}"
-            step.problem(keyword, f"{step.subject} {has}; {edge} {literal(bound)} are {word} ({keyword})")
+            step.problem(keyword, f"{step.subject} {has}; {edge} {literal(bound)} {are(bound)} {word} ({keyword})")
 
     return rule
 

@@ -6,6 +6,7 @@ found with the engine: with that option changed, it reads on.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator
 from decimal import Decimal
@@ -75,6 +76,8 @@ def _written(keyword: str, message: str, start: int, end: int, hint: str = "", p
 def _option(option: str, text: str, document: Node | None, at: int, options: dict[str, Any]) -> Problem:
     if option == "property_order":
         pointer, member = _key_at(document, at)
+        if member is None:  # Where the text breaks off behind a key, it is that of no member yet.
+            pointer, member = _lone_key_at(document, text, at)
         name = f"`{member[0]}`" if member else "this key"
         if member is None and (found := _member_at(document, at)):
             pointer, member = found
@@ -109,6 +112,22 @@ def _key_at(document: Node | None, at: int) -> tuple[str, tuple[str, int, int] |
             if member.start <= at <= member.end:
                 return pointer, (member.key, member.start, member.end)
     return "", None
+
+
+def _lone_key_at(document: Node | None, text: str, at: int) -> tuple[str, tuple[str, int, int] | None]:
+    """The key that is written around a place of an open object, without a value."""
+    around = [(where, node) for where, node in document.walk() if node.start < at <= node.end] if document else []
+    if not around or around[-1][1].kind != "object":
+        return "", None
+    where, node = around[-1]
+    begin = max([node.start + 1, *(member.value.end for member in node.members)])
+    for found in _STRING.finditer(text, begin):
+        if found.start() < at <= found.end():
+            return where, (json.loads(found[0], strict=False), found.start(), found.end())
+    return "", None
+
+
+_STRING = re.compile(r'"(?:[^"\\]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"')
 
 
 def _member_at(document: Node | None, at: int) -> tuple[str, tuple[str, int, int]] | None:

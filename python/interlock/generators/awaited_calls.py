@@ -5,17 +5,19 @@ from __future__ import annotations
 import asyncio
 import inspect
 import threading
+from collections.abc import Callable
 from typing import Any, Literal, TypeVar, Unpack, overload
 
+from interlock._core import ArgumentError
 from interlock.generators.call_arguments.arguments import DEFAULT_MAX_TOKENS, MISSING
 from interlock.generators.call_arguments.call_types import Batch, Chat, TextType
 from interlock.generators.call_options import CallOptions
-from interlock.generators.cancelled_calls import until_flagged
+from interlock.generators.cancelled_calls import check_cancelled, until_flagged
 from interlock.generators.replies.completion import Completion
 from interlock.generators.stream import Stream
 from interlock.output_types import InvalidOutputError
 
-__all__ = ["AwaitedCalls"]
+__all__ = ["AwaitedCalls", "awaited_tool_loop"]
 
 T = TypeVar("T")
 
@@ -173,13 +175,32 @@ class AwaitedCalls:
         waits for that. A client that isn't asynchronous, and vLLM's ``LLM``, end what they have begun.
         """
         call: Any = self
-        stopped = threading.Event()
-        try:
-            made = await asyncio.to_thread(
-                until_flagged, stopped, call, prompt, output_type, max_tokens=max_tokens, **options
-            )
-        except asyncio.CancelledError:
-            stopped.set()
-            raise
+        made = await _in_thread(call, prompt, output_type, max_tokens=max_tokens, **options)
         # The call of an asynchronous client is awaited here, in the loop that its connections belong to.
         return await made if inspect.isawaitable(made) else made
+
+
+async def awaited_tool_loop(tool_loop: Callable[..., Any], *args: Any, **options: Any) -> Any:
+    """What ``tool_loop`` of a generator returns, which runs in a thread; see ``LocalGenerator.atool_loop``."""
+    from interlock.generators.tool_loop.awaited_functions import AwaitingLoop
+
+    if "stream" in options:
+        raise ArgumentError(
+            "an awaited tool loop has no option 'stream': gen.tool_loop(..., stream=True) is read in a thread of yours"
+        )
+    functions = AwaitingLoop(check_cancelled)
+    with functions.known():
+        return await _in_thread(tool_loop, *args, on_cancel=functions.cancel, **options)
+
+
+async def _in_thread(
+    call: Callable[..., Any], *args: Any, on_cancel: Callable[[], None] = lambda: None, **options: Any
+) -> Any:
+    """What ``call`` returns, which runs in a thread until the task is cancelled."""
+    stopped = threading.Event()
+    try:
+        return await asyncio.to_thread(until_flagged, stopped, call, *args, **options)
+    except asyncio.CancelledError:
+        stopped.set()
+        on_cancel()
+        raise

@@ -26,7 +26,7 @@ from interlock.generators.error_hints import error_hints
 from interlock.generators.prepared_calls import KEPT, PreparedCalls
 from interlock.generators.prompts.described_prompt import described, described_rows, take_describe
 from interlock.generators.replies.attempts import Asking, asked, take_attempts
-from interlock.generators.replies.completion import Completion, take_details
+from interlock.generators.replies.completion import Completion, Known, take_details
 from interlock.generators.replies.finished_items import element_reader
 from interlock.generators.replies.stop_texts import cut_texts, up_to_stop
 from interlock.generators.replies.typed_rows import rows_by_type
@@ -408,7 +408,7 @@ class Generator(AwaitedCalls, PreparedCalls, PublicNames, ABC):
         **options: Any,
     ) -> Stream[Any]:
         """The text piece by piece, what is certain of its value meanwhile (``partial``), and its value at the end. One
-        prompt. Errors are those of a call; those of the arguments come at once.
+        prompt. Errors are those of a call; those of the arguments and of the budget come at once.
         """
         check_prompt(prompt, options)
         if is_batch(prompt):
@@ -422,9 +422,20 @@ class Generator(AwaitedCalls, PreparedCalls, PublicNames, ABC):
         output = self._prepared(output_type, max_tokens, options)
         with error_hints(max_tokens):
             told = described(prompt, output, is_described)
-            pieces = up_to_stop(self._pieces(told, output, max_tokens, options), output, told)
-        is_json, one = output.kind == "json_schema", self._reads_in_one_thread
-        return Stream(pieces, parser(output, max_tokens), is_json=is_json, read_element=read_element, in_one_thread=one)
+            self._check_budget_of_stream(told, output, max_tokens)
+            ends: list[Known] = []
+            pieces = up_to_stop(self._pieces(told, output, max_tokens, options, ends), output, told)
+        return Stream(
+            pieces,
+            parser(output, max_tokens),
+            is_json=output.kind == "json_schema",
+            read_element=read_element,
+            in_one_thread=self._reads_in_one_thread,
+            known=lambda: ends[-1] if ends else Known(),
+        )
+
+    def _check_budget_of_stream(self, prompt: Prompt, output: OutputType[Any], max_tokens: int) -> None:
+        """``BudgetError`` for a number of tokens in which no output fits, where that is known before the model runs."""
 
     def __repr__(self) -> str:
         model = getattr(self, self.holds_model_as, None)
@@ -459,6 +470,6 @@ class Generator(AwaitedCalls, PreparedCalls, PublicNames, ABC):
 
     @abstractmethod
     def _pieces(
-        self, prompt: Prompt, output: OutputType[Any], max_tokens: int, options: dict[str, Any]
+        self, prompt: Prompt, output: OutputType[Any], max_tokens: int, options: dict[str, Any], ends: list[Known]
     ) -> Iterator[str]:
-        """The text of one prompt as it comes."""
+        """The text of one prompt as it comes; ``ends`` takes what is known of it when it has ended."""

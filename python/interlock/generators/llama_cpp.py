@@ -233,9 +233,9 @@ class LlamaCppGenerator(LocalGenerator):
         return texts
 
     def _pieces(
-        self, prompt: Prompt, output: OutputType[Any], max_tokens: int, options: dict[str, Any]
+        self, prompt: Prompt, output: OutputType[Any], max_tokens: int, options: dict[str, Any], ends: list[Known]
     ) -> Iterator[str]:
-        return self._begun(prompt, output, max_tokens, options, [])
+        return self._begun(prompt, output, max_tokens, options, ends)
 
     def _begun(
         self, prompt: Prompt, output: OutputType[Any], max_tokens: int, options: dict[str, Any], ends: list[Known]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack, overload
 
 from interlock._core import ArgumentError, Index, Vocabulary
 from interlock._recipe import byte_vocabulary
+from interlock.generators.awaited_calls import awaited_tool_loop
 from interlock.generators.base import KEPT, Generator, TextType
 from interlock.generators.call_arguments.arguments import (
     DEFAULT_MAX_TOKENS,
@@ -188,6 +189,10 @@ class LocalGenerator(BudgetChecks, Generator):
         title = prompt if isinstance(prompt, str) else str(prompt[-1].get("content"))
         return generation_trace.trace_of(index, ids, value, title, max_tokens, wishes, given)
 
+    def _check_budget_of_stream(self, prompt: Prompt, output: OutputType[Any], max_tokens: int) -> None:
+        if prefill_of(prompt) is None:  # Behind a prefill an output needs fewer tokens, which the backend counts.
+            self.index(output).guide(max_tokens=max_tokens)
+
     def _texts_of_types(
         self, prompts: list[Prompt], outputs: Sequence[OutputType[Any]], max_tokens: int, options: dict[str, Any]
     ) -> Sequence[str | InvalidOutputError]:
@@ -349,6 +354,42 @@ class LocalGenerator(BudgetChecks, Generator):
         )
         found = ToolStream(events)
         return found if stream else found.answer
+
+    async def atool_loop(
+        self,
+        prompt: Prompt = MISSING,
+        tools: Sequence[Any] = MISSING,
+        *,
+        functions: Mapping[str, Callable[..., Any]] | None = None,
+        max_tokens: int = DEFAULT_MAX_TOKENS,
+        max_rounds: int = 8,
+        tool_choice: Any = "auto",
+        format: str | ToolFormat | Mapping[str, Any] = "auto",
+        parallel: bool = True,
+        on_error: OnError = "tell",
+        on_repeat: OnRepeat = "tell",
+        **options: Unpack[SamplingOptions],
+    ) -> ToolAnswer:
+        """A tool loop that is awaited: ``answer = await gen.atool_loop(prompt, [look_up])``. Arguments, answer and
+        errors are those of ``tool_loop``. The model runs in a thread, and so do functions; async ones run in the event
+        loop that awaits this. Where the task is cancelled, the model stops behind its next token and an async function
+        at its next ``await``, and nobody waits for that.
+        """
+        answer: ToolAnswer = await awaited_tool_loop(
+            self.tool_loop,
+            prompt,
+            tools,
+            functions=functions,
+            max_tokens=max_tokens,
+            max_rounds=max_rounds,
+            tool_choice=tool_choice,
+            format=format,
+            parallel=parallel,
+            on_error=on_error,
+            on_repeat=on_repeat,
+            **options,
+        )
+        return answer
 
     def program(self, prompt: Prompt = "", *, chat: bool | None = None, **sampling: Unpack[SamplingOptions]) -> Program:
         """A program that begins with ``prompt``; see ``Program``."""

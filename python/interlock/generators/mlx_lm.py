@@ -106,22 +106,30 @@ class MlxLmGenerator(LocalGenerator):
         return texts
 
     def _pieces(
-        self, prompt: Prompt, output: OutputType[Any], max_tokens: int, options: dict[str, Any]
-    ) -> Iterator[str]:
-        return self._begun(prompt, output, max_tokens, options, [])
-
-    def _begun(
         self, prompt: Prompt, output: OutputType[Any], max_tokens: int, options: dict[str, Any], ends: list[Known]
     ) -> Iterator[str]:
-        """The same; ``ends`` takes what is known of the output when it has ended."""
+        return self._begun(prompt, output, max_tokens, options, ends, is_alone=True)
+
+    def _begun(
+        self,
+        prompt: Prompt,
+        output: OutputType[Any],
+        max_tokens: int,
+        options: dict[str, Any],
+        ends: list[Known],
+        is_alone: bool = False,
+    ) -> Iterator[str]:
+        """The same; a prompt that is no row of a batch and too long (``is_alone``) is refused at once."""
         options = dict(options)
         seed, chat = options.pop("seed", None), options.pop("chat", None)
         ids = self.encode(prompt, chat)
         if not ids:
             raise ArgumentError("the prompt is empty: the model needs a token to begin with")
         index = self._index_behind(prompt, ids, output)
-        # What is impossible is said now; what the context has no room for, where the prompt is read.
+        # What is impossible is said now; what the context has no room for, in a batch where the prompt is read.
         index.guide(max_tokens=max_tokens)
+        if is_alone and not options.get("max_kv_size") and (room := self.context_room(len(ids), max_tokens)):
+            room.check(index)
         return self._written(ids, index, max_tokens, seed, options, ends)
 
     def _written(

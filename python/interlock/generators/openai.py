@@ -170,23 +170,32 @@ class OpenAIGenerator(_Requests):
             return list(pool.map(in_threads(one), prompts, outputs))
 
     def _pieces(
-        self, prompt: Prompt, output: OutputType[Any], max_tokens: int, options: dict[str, Any]
+        self, prompt: Prompt, output: OutputType[Any], max_tokens: int, options: dict[str, Any], ends: list[Known]
     ) -> Iterator[str]:
         request, fields = self._call(prompt, output, max_tokens, options)
         _no_envelope(request)
-        return self._streamed(fields, request, output, max_tokens)
+        return self._streamed(fields, request, output, max_tokens, ends)
 
     def _streamed(
-        self, fields: dict[str, Any], request: Request, output: OutputType[Any], max_tokens: int
+        self,
+        fields: dict[str, Any],
+        request: Request,
+        output: OutputType[Any],
+        max_tokens: int,
+        ends: list[Known],
     ) -> Pieces[str, None, str | None]:
-        text, reason = "", None
+        text, reason, heard = "", None, _Heard()
         if request.prefill:
             yield request.prefill
-        for chunk in self._create(**fields, stream=True):
-            piece, ended = _piece(chunk)
-            text, reason = text + piece, ended or reason
-            if piece:
-                yield piece
+        try:
+            for chunk in self._create(**fields, stream=True):
+                heard.take(chunk)
+                piece, ended = _piece(chunk)
+                text, reason = text + piece, ended or reason
+                if piece:
+                    yield piece
+        finally:  # Where a text ends free text, nothing more is read.
+            ends.append(heard.known())
         self._finished(text, reason, request, output, max_tokens)
         return reason
 
@@ -299,13 +308,15 @@ class AsyncOpenAIGenerator(_Requests):
             request, fields = self._call(described(prompt, output, is_described), output, max_tokens, options)
         _no_envelope(request)
         reasons: list[str | None] = [None]
-        pieces = self._async_pieces(fields, request, output, max_tokens, reasons)
+        heard = _Heard()
+        pieces = self._async_pieces(fields, request, output, max_tokens, reasons, heard)
         return AsyncStream(
             pieces,
             parser(output, max_tokens),
             is_json=output.kind == "json_schema",
             finish_reason=lambda: reasons[-1],
             read_element=read_element,
+            known=heard.known,
         )
 
     async def _one(
@@ -325,12 +336,16 @@ class AsyncOpenAIGenerator(_Requests):
         output: OutputType[Any],
         max_tokens: int,
         reasons: list[str | None],
+        heard: _Heard,
     ) -> AsyncIterator[str]:
-        """The pieces; ``reasons`` takes why the server stopped, which a generator that is awaited cannot return."""
+        """The pieces; ``reasons`` takes why the server stopped, which a generator that is awaited cannot return, and
+        ``heard`` what else the server says.
+        """
         text, reason = "", None
         if request.prefill:
             yield request.prefill
         async for chunk in await self._create(**fields, stream=True):
+            heard.take(chunk)
             piece, ended = _piece(chunk)
             text, reason = text + piece, ended or reason
             if piece:
@@ -364,6 +379,34 @@ def _known(answer: Any) -> Known:
         None if tokens is None else [float(one.logprob) for one in tokens],
         choice.finish_reason,
     )
+
+
+class _Heard:
+    """What the chunks of a stream say besides their texts. The last one has the numbers of tokens, where the server was
+    asked for them by ``stream_options={"include_usage": True}``.
+    """
+
+    def __init__(self) -> None:
+        self._usage: Any = None
+        self._ids: list[int] | None = None
+        self._logprobs: list[float] | None = None
+
+    def take(self, chunk: Any) -> None:
+        """One more chunk."""
+        self._usage = getattr(chunk, "usage", None) or self._usage
+        choice = chunk.choices[0] if chunk.choices else None
+        tokens = getattr(getattr(choice, "logprobs", None), "content", None)
+        if (ids := getattr(choice, "token_ids", None)) is not None:
+            self._ids = self._ids or []
+            self._ids += ids
+        if tokens is not None:
+            self._logprobs = self._logprobs or []
+            self._logprobs += [float(one.logprob) for one in tokens]
+
+    def known(self) -> Known:
+        """What is known of the output."""
+        prompt = getattr(self._usage, "prompt_tokens", None)
+        return Known(self._ids, prompt, getattr(self._usage, "completion_tokens", None), self._logprobs)
 
 
 def _piece(chunk: Any) -> tuple[str, str | None]:

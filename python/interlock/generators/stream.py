@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator, Iterator
 from concurrent.futures import Future
 from typing import Any, Generic, TypeVar
 
 from interlock._core import ArgumentError
+from interlock.generators.replies.completion import Completion, Known, completed
 from interlock.generators.replies.finished_items import FinishedItems
 from interlock.generators.replies.partial_json import partial_json
 from interlock.generators.replies.reading_thread import ReadingThread
@@ -22,8 +24,10 @@ T = TypeVar("T")
 class _SoFar(Generic[T]):
     """What both kinds of streams know of the output so far."""
 
-    def __init__(self, parse: Callable[[str], T], is_json: bool, read_element: Callable[[str], Any]) -> None:
-        self._parse, self._is_json, self._read_element = parse, is_json, read_element
+    def __init__(
+        self, parse: Callable[[str], T], is_json: bool, read_element: Callable[[str], Any], known: Callable[[], Known]
+    ) -> None:
+        self._parse, self._is_json, self._read_element, self._known = parse, is_json, read_element, known
         self._text: list[str] = []
         self._value: list[T] = []
         self._has_ended = self._is_closed = False
@@ -73,6 +77,11 @@ class _SoFar(Generic[T]):
             raise
         return self._value[0]
 
+    def _completed(self) -> Completion[T]:
+        """The value with what is known of its output, where that has ended."""
+        value = self._parsed()
+        return completed(value, self.text, dataclasses.replace(self._known(), finish_reason=self._finish_reason))
+
     @property
     def text(self) -> str:
         """The text so far."""
@@ -112,9 +121,9 @@ class Stream(_SoFar[T], Iterator[str]):
     """The pieces of one output as they come; ``value`` is what they make together.
 
     Iterate over it for the text, or over ``partials()`` for what is certain of the value. ``value`` reads what is left
-    and returns the parsed value. ``close`` stops the model; so does leaving a ``with`` block. A stream that was closed
-    has no more pieces (``StopIteration``), as a generator that was closed, and its ``value`` is an
-    ``InvalidOutputError``.
+    and returns the parsed value; ``details`` has it with its tokens. ``close`` stops the model; so does leaving a
+    ``with`` block. A stream that was closed has no more pieces (``StopIteration``), as a generator that was closed, and
+    its ``value`` is an ``InvalidOutputError``.
 
     ``async for`` works too: the model runs in a thread, and the event loop is free meanwhile. ``break`` leaves the
     stream open, as with ``for``. ``await stream.aclose()``, leaving an ``async with`` block and cancelling the task
@@ -137,8 +146,9 @@ class Stream(_SoFar[T], Iterator[str]):
         is_json: bool = False,
         read_element: Callable[[str], Any] = json.loads,
         in_one_thread: bool = False,
+        known: Callable[[], Known] = Known,
     ) -> None:
-        super().__init__(parse, is_json, read_element)
+        super().__init__(parse, is_json, read_element, known)
         self._pieces = pieces
         # Pieces that belong to the thread that began to read are read in one of their own from the start.
         self._thread = ReadingThread(self, pieces) if in_one_thread else None
@@ -241,6 +251,20 @@ class Stream(_SoFar[T], Iterator[str]):
             pass
         return self._parsed()
 
+    @property
+    def details(self) -> Completion[T]:
+        """The value with its text, its tokens and their number, as a call with ``details=True`` returns them; waits for
+        the end. Errors are those of ``value``.
+
+        >>> stream = Stream(iter(["[1, ", "2]"]), json.loads, known=lambda: Known([7, 9], 5, 2))
+        >>> found = stream.details
+        >>> found.value, found.text, found.token_ids, found.prompt_tokens
+        ([1, 2], '[1, 2]', [7, 9], 5)
+        """
+        for _ in self:
+            pass
+        return self._completed()
+
     def close(self) -> None:
         """Stop; what has come stays in ``text``, and without an end there is no ``value``. Within a running event loop
         a model that is read with ``async for`` stops behind its next token, and nobody waits for that.
@@ -276,8 +300,9 @@ class Stream(_SoFar[T], Iterator[str]):
 
 
 class AsyncStream(_SoFar[T], AsyncIterator[str]):
-    """The same from a backend that is asynchronous: ``async for piece in stream``, then ``await stream.value()``;
-    ``partial`` says what is certain in between. ``aclose`` stops the server; so does leaving an ``async with`` block.
+    """The same from a backend that is asynchronous: ``async for piece in stream``, then ``await stream.value()`` or
+    ``await stream.details()``; ``partial`` says what is certain in between. ``aclose`` stops the server; so does
+    leaving an ``async with`` block.
     """
 
     def __init__(
@@ -288,8 +313,9 @@ class AsyncStream(_SoFar[T], AsyncIterator[str]):
         is_json: bool = False,
         finish_reason: Callable[[], str | None] = lambda: None,
         read_element: Callable[[str], Any] = json.loads,
+        known: Callable[[], Known] = Known,
     ) -> None:
-        super().__init__(parse, is_json, read_element)
+        super().__init__(parse, is_json, read_element, known)
         self._pieces, self._ask_reason = pieces, finish_reason
 
     async def __anext__(self) -> str:
@@ -324,6 +350,14 @@ class AsyncStream(_SoFar[T], AsyncIterator[str]):
         async for _ in self:
             pass
         return self._parsed()
+
+    async def details(self) -> Completion[T]:
+        """The value with its text, its tokens and their number, as a call with ``details=True`` returns them; waits for
+        the end. Errors are those of ``value``.
+        """
+        async for _ in self:
+            pass
+        return self._completed()
 
     async def aclose(self) -> None:
         """Stop; what has come stays in ``text``, and without an end there is no value."""

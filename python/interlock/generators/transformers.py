@@ -346,14 +346,25 @@ class TransformersGenerator(LocalGenerator):
         return rows == 1 or plain
 
     def _pieces(
-        self, prompt: Prompt, output: OutputType[Any], max_tokens: int, options: dict[str, Any]
+        self, prompt: Prompt, output: OutputType[Any], max_tokens: int, options: dict[str, Any], ends: list[Known]
     ) -> Iterator[str]:
         _refuse_cutting(output, options)
         prompt_ids = self.encode(prompt, options.get("chat"))
-        return self._streamed(prompt_ids, self._index_behind(prompt, prompt_ids, output), max_tokens, options)
+        index = self._index_behind(prompt, prompt_ids, output)
+        # What is impossible is said now, and not in the thread that the model runs in.
+        if room := self.context_room(len(prompt_ids), max_tokens):
+            room.check(index)
+        else:
+            index.guide(max_tokens=max_tokens)
+        return self._streamed(prompt_ids, index, max_tokens, options, ends)
 
     def _streamed(
-        self, prompt_ids: list[int], index: Constraining, max_tokens: int, options: dict[str, Any]
+        self,
+        prompt_ids: list[int],
+        index: Constraining,
+        max_tokens: int,
+        options: dict[str, Any],
+        ends: list[Known],
     ) -> Generator[str, None, str]:
         if isinstance(index, PrefilledIndex):
             yield index.text
@@ -364,10 +375,21 @@ class TransformersGenerator(LocalGenerator):
                 taken += ids
                 text = decoder.decode(self.vocabulary.decode(ids))
                 if text:
-                    yield text
+                    try:
+                        yield text
+                    except GeneratorExit:
+                        # A text that ends free text has come.
+                        ends.append(self._known_of_stream(prompt_ids, taken, "stop"))
+                        raise
         room = self.context_room(len(prompt_ids), max_tokens)
         self.check_budget_of_one(index, taken, max_tokens, options.get("on_tight"), room)
-        return self.finish_reason(index, taken, max_tokens, room)
+        reason = self.finish_reason(index, taken, max_tokens, room)
+        ends.append(self._known_of_stream(prompt_ids, taken, reason))
+        return reason
+
+    def _known_of_stream(self, prompt_ids: list[int], taken: list[int], reason: str) -> Known:
+        new = [token for token in taken if token not in self.vocabulary.eos_token_ids]
+        return Known(new, len(prompt_ids), len(new), None, reason)
 
 
 class _Stopped(BaseException):

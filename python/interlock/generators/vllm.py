@@ -130,7 +130,7 @@ class VllmGenerator(Generator):
         return text
 
     def _pieces(
-        self, prompt: Prompt, output: OutputType[Any], max_tokens: int, options: dict[str, Any]
+        self, prompt: Prompt, output: OutputType[Any], max_tokens: int, options: dict[str, Any], ends: list[Known]
     ) -> Iterator[str]:
         raise ArgumentError("vLLM's offline LLM does not stream: use from_openai with a client of vLLM's server")
 

@@ -18,11 +18,16 @@ class CutOutputWarning(UserWarning):
     __module__ = "interlock"  # Where programs find it, as tracebacks should say.
 
 
-def warn_cut_output(which: str, was: str, length: int) -> None:
-    """Warn at the caller's line that an output, the one of ``which``, ended behind ``length`` tokens."""
+def warn_cut_output(which: str, was: str, length: int, max_tokens: int | None = None) -> None:
+    """Warn at the caller's line that an output, the one of ``which``, ended behind ``length`` tokens. ``max_tokens`` is
+    the budget that the masks had.
+    """
     budget = max(length - 1, 1)
+    known = "the masks had no max_tokens" if max_tokens is None else f"the masks had max_tokens={max_tokens}"
     warn_caller(
-        f"{which} {was} cut in the middle, after {counted(length, 'token')}: pass max_tokens={budget}, within which it "
-        "is whole (or a BudgetError says what it needs), and a larger max_new_tokens for a longer one",
+        f"{which} {was} cut in the middle, after {counted(length, 'token')}, and is not whole: generate stops at its "
+        f"max_new_tokens, and {known}. Pass max_tokens={budget} beside the index: the output is whole within it, or a "
+        f"BudgetError says how many tokens it needs. For longer outputs raise both, max_new_tokens by one more for the "
+        "stop token",
         CutOutputWarning,
     )

@@ -112,6 +112,21 @@ impl Parser<'_, '_> {
     }
 }
 
+/// What helps without the file, behind a hint: a library that has all of these names, or a definition.
+fn other_way(names: &[ImportedName]) -> String {
+    let has = |library: &str, name: &str| {
+        library.lines().any(|line| line.strip_prefix(name).is_some_and(|rest| rest.starts_with([':', '.'])))
+    };
+    let listed = names.iter().map(|(name, ..)| name.as_str()).collect::<Vec<_>>().join(", ");
+    match LIBRARIES.iter().find(|(_, text)| names.iter().all(|(name, ..)| has(text, name))) {
+        Some((library, _)) if names.len() > 1 => {
+            format!("; or take those of the library: %import {library} ({listed})")
+        }
+        Some((library, _)) => format!("; or take that of the library: %import {library}.{listed}"),
+        None => format!("; or define {listed} here, or take a terminal of the library, such as %import common.CNAME"),
+    }
+}
+
 /// Reads the definitions of an import into the names of the parser's grammar.
 pub(crate) fn load(parser: &mut Parser<'_, '_>, import: Import) -> Result<()> {
     let dotted = import.path.join(".");
@@ -124,7 +139,7 @@ pub(crate) fn load(parser: &mut Parser<'_, '_>, import: Import) -> Result<()> {
         let hint = did_you_mean(&dotted, known);
         let message = format!("there is no file {dotted:?}{hint}");
         let e = parser.error(import.at, message).coded_about(ErrorCode::UnknownImport, dotted);
-        return Err(e.with_hint("pass its text in `imports`"));
+        return Err(e.with_hint(format!("pass its text in `imports`{}", other_way(&import.names))));
     };
     let mut chain = Some(parser.module);
     let mut depth = 0;

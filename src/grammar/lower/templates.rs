@@ -1,7 +1,7 @@
 //! What names in rules stand for: definitions, parameters of templates, and templates with arguments.
 
-use crate::error::Result;
 use crate::error::near_name::did_you_mean;
+use crate::error::{Result, counted};
 use crate::grammar::lower::rules::Lowered;
 use crate::grammar::lower::validate::{undefined, wrong_count};
 use crate::grammar::lower::{Lowering, RuleKey, Value, ValueId};
@@ -62,9 +62,9 @@ impl Lowering<'_> {
                 }
                 if !found.parameters.is_empty() {
                     let message = format!(
-                        "{:?} is a template; its {} arguments must stand behind it in braces",
+                        "{:?} is a template; its {} must stand behind it in braces",
                         found.name,
-                        found.parameters.len()
+                        counted(found.parameters.len() as u64, "argument")
                     );
                     return Err(self.tree.texts.error(self.tree.place(p), message));
                 }

@@ -59,7 +59,8 @@ fn check_use(tree: &Tree, user: &Definition, found: &Definition, p: u32, argumen
 
 /// What is said of a template that is given another number of arguments than it takes.
 pub(super) fn wrong_count(name: &str, wanted: usize, given: usize) -> String {
-    format!("{name:?} takes {}, and {given} are given here", counted(wanted as u64, "argument"))
+    let are = if given == 1 { "is" } else { "are" };
+    format!("{name:?} takes {}, and {given} {are} given here", counted(wanted as u64, "argument"))
 }
 
 /// What is said of a name without a definition.

@@ -466,7 +466,8 @@ pub fn _restore_guide(
     let past = Past { tokens, outside, asked, taken_back };
     let taken = guide.with_detached(py, |slot| slot.guide.replay(&past))?;
     if taken != past.tokens.len() {
-        let message = format!("the pickled guide took {} tokens, its index allows {taken}", past.tokens.len());
+        let took = counted(past.tokens.len() as u64, "token");
+        let message = format!("the pickled guide took {took}, its index allows {taken}");
         return Err(of_kind(py, ErrorKind::Artifact, message));
     }
     Ok(guide)

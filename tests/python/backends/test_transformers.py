@@ -195,7 +195,7 @@ def test_jump_forward_says_where_it_cut_an_output(model, vocabulary):
     index = interlock.Index.from_regex(r"[a-z]{30}", vocabulary)
     given = {"custom_generate": jump_forward, "constraints": index, "do_sample": False}
     with pytest.warns(
-        interlock.CutOutputWarning, match=r"the output was cut in the middle, after 12 tokens: pass max_tokens=11"
+        interlock.CutOutputWarning, match=r"the output was cut in the middle, after 12 tokens, .* Pass max_tokens=11"
     ) as warned:
         model.generate(torch.tensor([[65]]), max_new_tokens=12, **given)
     assert warned[0].filename == __file__
@@ -217,7 +217,10 @@ def test_a_processor_says_where_generate_cuts_an_output(model, vocabulary):
         options = {"do_sample": False, "pad_token_id": EOS, **options}
         return model.generate(ids, attention_mask=torch.ones_like(ids), logits_processor=[processor], **options)
 
-    said = "the output is cut in the middle, after 12 tokens: pass max_tokens=11, .* larger max_new_tokens"
+    said = (
+        "the output is cut in the middle, after 12 tokens, and is not whole: generate stops at its max_new_tokens, and "
+        "the masks had no max_tokens. Pass max_tokens=11 beside the index"
+    )
     with pytest.warns(interlock.CutOutputWarning, match=said) as warned:
         generate(index, max_new_tokens=12)
     assert len(warned) == 1 and warned[0].filename == __file__
@@ -227,6 +230,8 @@ def test_a_processor_says_where_generate_cuts_an_output(model, vocabulary):
     assert len(warned) == 1
     with pytest.warns(interlock.CutOutputWarning, match="the output may be cut in the middle, after 30 tokens"):
         generate(interlock.Index.from_regex("[a-z]{29,}!", vocabulary), max_new_tokens=30)
+    with pytest.warns(interlock.CutOutputWarning, match="after 12 tokens, .* the masks had max_tokens=40. Pass max_t"):
+        generate(index, max_tokens=40, max_new_tokens=12)
     with warnings.catch_warnings():
         warnings.simplefilter("error", UserWarning)
         generate(index, max_tokens=30, max_new_tokens=30)

@@ -60,4 +60,4 @@ def test_marks_in_the_names_of_folders_are_no_marks_of_a_glob(tree):
 
 
 def test_precompute_names_the_links_that_it_does_not_follow(tree):
-    assert [name for name, reason in ignored("in") if "a link to a folder" in reason] == ["around", "sub/out"]
+    assert [file.name for file in ignored("in") if "a link to a folder" in file.reason] == ["around", "sub/out"]

@@ -72,8 +72,9 @@ def test_a_refused_value_stays_an_error():
 def test_mistakes(gen):
     with pytest.raises(TypeError, match="details must be True, False or None"):
         gen("x", details="all")
-    for call in (gen.stream, gen.trace):
-        with pytest.raises(interlock.ArgumentError, match="has no option 'details': it belongs to a call"):
+    for call, way in ((gen.stream, "; stream.details is the same at the end"), (gen.trace, "$")):
+        said = f"has no option 'details': it belongs to a call that returns a value{way}"
+        with pytest.raises(interlock.ArgumentError, match=said):
             call("x", details=True)
     with pytest.raises(interlock.ArgumentError, match="did you mean 'details'"):
         gen("x", detail=True)
@@ -153,3 +154,94 @@ def test_transformers(options):
         assert one.prompt_tokens == len(gen.encode(prompt)) and one.completion_tokens == len(one.token_ids)
     cut = gen("One", max_tokens=4, details=True, **options)
     assert cut.finish_reason == "length" and cut.completion_tokens == 4
+
+
+def test_a_stream_has_the_details_of_a_call_at_its_end(gen):
+    chat = [{"role": "user", "content": "Make up a user."}, {"role": "assistant", "content": ADA[:12]}]
+    for prompt, kind, options in (
+        ("Make up a user.", User, {"max_tokens": 60}),
+        ("Say it.", str, {"max_tokens": 3}),
+        ("Is it?", ["yes", "no"], {}),
+        (chat, User, {"max_tokens": 60}),
+    ):
+        stream = gen(prompt, kind, stream=True, **options)
+        next(stream)  # What is left is read.
+        assert stream.details == gen(prompt, kind, details=True, **options) == stream.details
+    stream = gen.stream("Say it.", stop=",", max_tokens=40)
+    assert (stream.details.text, stream.details.finish_reason) == ("Hello", "stop")
+    stream = gen.stream("Make up a user.", User, max_tokens=60)
+    next(stream)
+    stream.close()
+    with pytest.raises(interlock.InvalidOutputError, match="closed before its end"):
+        stream.details  # noqa: B018
+    refused = ScriptedGenerator({"A digit.": '{"digit": 3}'}).stream("A digit.", Digit, max_tokens=20)
+    with pytest.raises(interlock.InvalidOutputError):
+        refused.details  # noqa: B018
+
+
+def test_details_of_streams_of_mlx_lm_and_llama_cpp(mlx, llama):  # noqa: F811
+    model = types.SimpleNamespace(args=types.SimpleNamespace(vocab_size=END + 1))
+    for made in (interlock.from_mlx_lm(model, MlxTokenizer()), interlock.from_llama_cpp(llama)):
+        for kind, options in (
+            (User, {"max_tokens": 80, "temperature": 0}),
+            (str, {"max_tokens": 20, "temperature": 0}),
+        ):
+            assert made.stream("x", kind, **options).details == made("x", kind, details=True, **options)
+
+
+class Streamed(Client):
+    """A server that sends the numbers of tokens in a chunk of their own, as with ``include_usage``."""
+
+    def create(self, **fields):
+        chunks = list(super().create(**fields))
+        for number, chunk in enumerate(chunks):
+            for choice in chunk.choices:
+                choice.logprobs = types.SimpleNamespace(content=[types.SimpleNamespace(logprob=-number)])
+                choice.token_ids = [number]
+        usage = types.SimpleNamespace(prompt_tokens=5, completion_tokens=len(chunks))
+        return iter([*chunks, types.SimpleNamespace(choices=[], usage=usage)])
+
+
+def test_details_of_streams_of_servers():
+    stream = interlock.from_openai(Streamed("Hi!"), "m").stream("x")
+    found = stream.details
+    assert (found.value, found.text, found.prompt_tokens, found.finish_reason) == ("Hi!", "Hi!", 5, "stop")
+    # The last chunk with a choice says why the text ended, and the one behind it has no choice.
+    assert len(found.token_ids) > 1 and found.token_ids == [-n for n in found.logprobs] and found.completion_tokens
+    plain = interlock.from_openai(Client("Hi!"), "m").stream("x")
+    assert plain.details == Completion("Hi!", "Hi!", None, None, None, None, "stop")
+
+    async def awaited():
+        stream = interlock.from_openai(AsyncClient("Hi!"), "m").stream("x")
+        return await stream.details(), await stream.details()
+
+    assert asyncio.run(awaited()) == (plain.details, plain.details)
+
+
+def test_a_budget_in_which_nothing_fits_is_said_at_the_call_of_a_stream(gen, mlx, llama):  # noqa: F811
+    model = types.SimpleNamespace(args=types.SimpleNamespace(vocab_size=END + 1))
+    for made in (gen, interlock.from_mlx_lm(model, MlxTokenizer()), interlock.from_llama_cpp(llama)):
+        for call in (made.stream, lambda *given, made=made, **more: made(*given, stream=True, **more)):
+            with pytest.raises(interlock.BudgetError):
+                call("Make up a user.", User, max_tokens=3)
+    model.args.max_position_embeddings = 20
+    with pytest.raises(interlock.output_types.context_room.PromptTooLongError):
+        interlock.from_mlx_lm(model, MlxTokenizer()).stream("x" * 15, User, max_tokens=80)
+
+
+def test_streams_of_transformers():
+    pytest.importorskip("torch", reason="torch is not installed: make test-torch")
+    pytest.importorskip("transformers", reason="transformers is not installed: make test-torch")
+    from tiny_models import tiny_model, tiny_tokenizer
+
+    tokenizer = tiny_tokenizer()
+    gen = interlock.from_transformers(tiny_model(tokenizer), tokenizer)
+    for kind, options in ((User, {"max_tokens": 90}), (str, {"max_tokens": 4})):
+        assert gen.stream("One", kind, **options).details == gen("One", kind, details=True, **options)
+    whole = gen("One", max_tokens=20)
+    stopped = gen.stream("One", max_tokens=20, stop=whole[3])
+    assert stopped.details.finish_reason == "stop" and 0 < stopped.details.completion_tokens <= 20
+    with pytest.raises(interlock.BudgetError):
+        gen.stream("One", User, max_tokens=3)
+    with pytest.raises(interlock.output_types.context_room.PromptTooLongError):
+        gen.stream("One " * 4000, User, max_tokens=90)

@@ -473,6 +473,6 @@ def test_tab_completion_shows_what_users_call():
     gen = ScriptedGenerator({})
     shown = {name for name in dir(gen) if not name.startswith("_")} - {"script", "tokenizer"}
     assert shown == set(
-        "agenerate backend batch encode index output_type program stream tool_loop trace vocabulary".split()
+        "agenerate atool_loop backend batch encode index output_type program stream tool_loop trace vocabulary".split()
     )
     assert gen.cached_model() is gen.cached_model(), "a name that is not shown is there all the same"

@@ -181,7 +181,11 @@ def test_reasons_of_options():
         ({"properties": {"a b": {"type": "null"}}}, '{"a b": 1}', '`["a b"]`: null is expected'),
         ({"$ref": "#/$defs/n", "$defs": {"n": {"properties": {"n": {"$ref": "#/$defs/n"}}, "type": "object"}}},
          '{"n": {"n": 1}}', "`n.n`: an object is expected"),
-        ({"prefixItems": [{}], "items": False}, "[1, 2]", "has 2 elements; at most 1 are allowed"),
+        ({"prefixItems": [{}], "items": False}, "[1, 2]", "has 2 elements; at most 1 is allowed"),
+        ({"maxItems": 1}, "[1, 2]", "has 2 elements; at most 1 is allowed (maxItems)"),
+        ({"maxItems": 2}, "[1, 2, 3]", "has 3 elements; at most 2 are allowed (maxItems)"),
+        ({"contains": {"type": "null"}}, "[1]", "has 0 elements that fit `contains`; at least 1 is required"),
+        ({"contains": {"const": 1}, "maxContains": 1}, "[1, 1]", "that fit `contains`; at most 1 is allowed"),
         ({"unevaluatedProperties": False, "properties": {"a": {}}}, '{"b": 1}', "`b` is no property here; allowed: a"),
     ],
 )  # fmt: skip
@@ -220,7 +224,7 @@ def test_other_documents_and_metaschemas():
 def test_what_is_left_out_or_ignored_is_no_reason():
     schema = {"type": "array", "not": {"uniqueItems": True}, "minItems": 1}
     assert said(schema, "[]", on_unsupported="warn") == [
-        "the document has 0 elements; at least 1 are required (minItems)"
+        "the document has 0 elements; at least 1 is required (minItems)"
     ]
     draft7 = {"$schema": "http://json-schema.org/draft-07/schema#", "$ref": "#/definitions/a", "minimum": 5}
     assert said(draft7 | {"definitions": {"a": {"maximum": 3}}}, "4") == ["the document: 4 is above maximum 3"]

@@ -112,8 +112,7 @@ class ScriptedGenerator(LocalGenerator):
             found.append(read(self._pieces(prompt, output, max_tokens, options, ends), ends))
         return found
 
-    def _pieces(self, prompt, output, max_tokens, options, ends=None):
-        ends = [] if ends is None else ends
+    def _pieces(self, prompt, output, max_tokens, options, ends):
         options = dict(options)
         on_tight = options.pop("on_tight", None)
         if prefill_of(prompt) is not None:

@@ -171,7 +171,7 @@ def test_a_history_says_which_characters_a_rollback_changes(name):
         fresh.advance_many(list(output[:at]))
         assert seen == shown(fresh.events()) == shown(history.events)
     assert cut > 10
-    with pytest.raises(interlock.ArgumentError, match="2 events are taken back, and 0 were given"):
+    with pytest.raises(interlock.ArgumentError, match="2 events are taken back, and only 0 given"):
         ev.EventHistory().take([ev.TakenBack(2)])
 
 

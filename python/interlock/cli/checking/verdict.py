@@ -107,6 +107,9 @@ class Walker:
             found = in_words_of_schemas(
                 found, self.source.text, lambda tag, vocabulary: self.source.with_text(tag).make(vocabulary)
             )
+        elif self.source.kind == "json_schema":
+            # The rest is about a part of a document, and may be a consequence of where it breaks.
+            found = replace(found, problems=_no_json_first(found.problems))
         machine = _machine(found, data, refused, reason)
         # Of what the schema says, the place in the schema is known.
         is_of_form = not found.accepted and not any(one.schema for one in found.problems)
@@ -131,17 +134,16 @@ class Walker:
     def _of_the_value(self, found: Explanation) -> list[Problem]:
         """Why a document is not valid, without what is said of how it is written. That it is no JSON comes first."""
         if any(one.schema for one in found.problems):
-            problems = [one for one in found.problems if one.schema or _is_no_json(one)]
-            return sorted(problems, key=_is_no_json, reverse=True)
+            return _no_json_first([one for one in found.problems if one.schema or _is_no_json(one)])
         inner = found.text.strip(BLANKS)
         if inner in ("", found.text) or self._over_bytes is None:
-            return sorted(found.problems, key=_is_no_json, reverse=True)
+            return _no_json_first(found.problems)
         before = found.text.index(inner)
         problems = [
             replace(one, start=one.start + before, end=one.end + before, until=one.until + before)
             for one in explain(self._over_bytes, inner).problems
         ]
-        return sorted(problems, key=_is_no_json, reverse=True)
+        return _no_json_first(problems)
 
     def _advance(self, ids: list[int], trace: list[dict[str, Any]] | None) -> tuple[int, int | None]:
         """The bytes that were taken, and the token that was refused."""
@@ -167,6 +169,11 @@ NOT_KNOWN = "whether it is valid is not known: "
 def _is_no_json(problem: Problem) -> bool:
     """Whether a problem is that the text is no JSON."""
     return problem.message.startswith(NOT_JSON)
+
+
+def _no_json_first(problems: list[Problem]) -> list[Problem]:
+    """The same problems; that the text is no JSON comes before what is said of the part in front of that place."""
+    return sorted(problems, key=_is_no_json, reverse=True)
 
 
 def _not_known(problem: Problem) -> Problem:

@@ -28,7 +28,7 @@ from typing import Any
 import interlock
 from interlock.cli.arguments.number_arguments import at_least
 from interlock.cli.precomputing.process_pool import Alone, Pool, are_little
-from interlock.cli.precomputing.summary import ALIKE, Summary, one_reason, remedy_of
+from interlock.cli.precomputing.summary import ALIKE, Ignored, Summary, one_reason, remedy_of
 from interlock.cli.precomputing.worker import Item, Task, kind_of, none_is_source
 from interlock.cli.sources import kind_options, source_words, vocabularies
 from interlock.cli.sources import source_arguments as sources
@@ -132,8 +132,9 @@ def run(args: argparse.Namespace, output: Output) -> int:
     ordered = [_full(rows[item.name], old) for item in items]
     # The journal becomes the report: a line for each source, in the order of the sources.
     atomic_files.write_text(report, "".join(json.dumps(row) + "\n" for row in ordered))
-    others = [pair for word in args.sources for pair in ignored(word)] if count == 1 else []
-    summary = Summary(ordered, others, "" if args.no_tables else _why_no_tables(vocabulary))
+    others = [file for word in args.sources for file in ignored(word)] if count == 1 else []
+    paths = {item.name: item.shown for item in items}
+    summary = Summary(ordered, others, paths, "" if args.no_tables else _why_no_tables(vocabulary))
     machine = {
         **summary.counts(),
         "seconds": round(time.monotonic() - began, 3),
@@ -164,7 +165,7 @@ def _no_sources(shown: str, left_out: list[tuple[str, str]]) -> InputError:
 def _why_no_tables(vocabulary: interlock.Vocabulary) -> str:
     """Why packs over this vocabulary may have no tables; empty where that is not its fault."""
     missing = index_files.missing_bytes(vocabulary)
-    return f"the vocabulary has no token for {len(missing)} single bytes" if missing else ""
+    return f"the vocabulary has no token for {counted(len(missing), 'single byte')}" if missing else ""
 
 
 def _cores() -> int:
@@ -275,19 +276,20 @@ def _full(row: dict[str, Any], old: dict[str, dict[str, Any]]) -> dict[str, Any]
     return full | ({"notes": notes} if notes else {})
 
 
-def ignored(word: str) -> list[tuple[str, str]]:
-    """Files of a folder that its name says are no sources, each with the reason."""
+def ignored(word: str) -> list[Ignored]:
+    """Files of a folder that its name says are no sources."""
     path = Path(word)
     if not path.is_dir():
         return []
     others = [p.relative_to(path) for p in in_folder(path) if p.suffix.lower() not in source_words.SUFFIXES]
     taken = ", ".join(source_words.SUFFIXES)
-    links = [p.relative_to(path).as_posix() for p in links_to_folders(path)]
-    return [
-        (p.as_posix(), _yaml(path / p) if yaml_name(p.name) else f"its name ends in none of {taken}")
+    links = [p.relative_to(path) for p in links_to_folders(path)]
+    named = [
+        (p, _yaml(path / p) if yaml_name(p.name) else f"its name ends in none of {taken}")
         for p in others
         if p.suffix not in NOT_MEANT
     ] + [(link, "it is a link to a folder, and those are not followed; name it, too, for its files") for link in links]
+    return [Ignored(inside.as_posix(), str(path / inside), reason) for inside, reason in named]
 
 
 def _yaml(path: Path) -> str:

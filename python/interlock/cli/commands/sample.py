@@ -40,7 +40,7 @@ from interlock.cli.terminal.style import TRY, Line
 from interlock.samples.plausible import example
 from interlock.samples.random_walks import random_walk
 from interlock.samples.tool_samples import ToolSamples
-from interlock.util.plurals import counted
+from interlock.util.plurals import are, counted
 
 LENGTH = 40
 """Tokens of a walk before it looks for the end."""
@@ -227,7 +227,7 @@ class _Printer:
                 more = "a larger --most" if self.args.wild else f"--wild --most {10 * most}, or more"
                 note(Line(("  try: ", TRY), f"{more}: the source asks for long texts"))
         if self.wild:
-            note(f"{self.wild} of {written} are wild: nothing plausible was found for them")
+            note(f"{self.wild} of {written} {are(self.wild)} wild: nothing plausible was found for them")
         if failures:
             note(f"{len(failures)} of {written} not judged by jsonschema, {failures[0]}")
         if written < wanted:

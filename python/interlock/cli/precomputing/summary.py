@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from interlock.cli.terminal.output import size
 from interlock.cli.terminal.style import BAD, QUIET, TRY, Line
@@ -48,12 +48,22 @@ def one_reason(rows: list[dict[str, Any]]) -> str:
     return reasons[0] if same else ""
 
 
+class Ignored(NamedTuple):
+    """A file that was not looked at: its name in its folder, its path, and the reason."""
+
+    name: str
+    path: str
+    reason: str
+
+
 @dataclass
 class Summary:
-    """The rows of a run, and the files that were not looked at, each with the reason."""
+    """The rows of a run, and the files that were not looked at. People read paths, which they can open."""
 
     rows: list[dict[str, Any]]
-    ignored: list[tuple[str, str]]
+    ignored: list[Ignored]
+    paths: dict[str, str]
+    """Where each source is, by its name in the report."""
     why_none: str = ""
     """Why packs have no tables, where that is the vocabulary's fault."""
 
@@ -117,7 +127,7 @@ class Summary:
         ``refused``; ``packs`` is the first two.
         """
         kinds = Counter(row["error"]["type"] for row in self.refused if "error" in row)
-        left_out = [*self.left_out, *self.ignored]
+        left_out = [*self.left_out, *((file.name, file.reason) for file in self.ignored)]
         ok, compiled, duplicates = len(self.taken) - len(self.refused), len(self.compiled), len(self.duplicates)
         return {
             "sources": len(self.taken),
@@ -143,8 +153,24 @@ class Summary:
             return {}
         remedy = remedy_of(one_reason(named) or (reason_of(named[0]) if len(named) == 1 else ""))
         remedy = remedy or (str(named[0]["error"].get("remedy", "")) if len(named) == 1 else "")
-        first = f"{named[0]['name']}: {reason_of(named[0])}"
+        first = f"{self._path(named[0])}: {reason_of(named[0])}"
         return {"first_error": first} | ({"remedy": remedy} if remedy else {})
+
+    def _path(self, row: dict[str, Any]) -> str:
+        name = str(row["name"])
+        return self.paths.get(name, name)
+
+    def _place(self, row: dict[str, Any]) -> str:
+        """The path of a source with the line and the column, as editors read them; a line of a file is in its path. Of
+        a fault in a file that the source refers to, that file is named.
+        """
+        path, error = self._path(row), row.get("error") or {}
+        if "line" not in error:
+            return path
+        if error.get("file", path) != path:
+            return f"{path}: in {error['file']}:{error['line']}:{error['column']}"
+        is_line = path.endswith(f":{error['line']}")
+        return f"{path}:{error['column']}" if is_line else f"{path}:{error['line']}:{error['column']}"
 
     @property
     def bytes(self) -> int:
@@ -190,7 +216,7 @@ class Summary:
         if len(self.refused) > MOST + 1 and (reason := one_reason(self.refused)):
             number = len(self.refused)
             first = self.refused[0]
-            words = f"all {number}, for the same reason; the first, {first['name']}{_place(first)}: {reason}"
+            words = f"all {number}, for the same reason; the first, {self._place(first)}: {reason}"
             lines.append(Line(("refused ", BAD), words))
             if remedy := remedy_of(reason) or (first.get("error") or {}).get("remedy", ""):
                 lines.append(Line(("  try: ", TRY), remedy))
@@ -198,54 +224,45 @@ class Summary:
             for row in self.refused[: _shown(len(self.refused))]:
                 # Errors of grammars show their line below; the report has it.
                 why = reason_of(row) or "refused before: see the report"
-                lines.append(Line(("refused ", BAD), f"{row['name']}{_place(row)}: {why}"))
+                lines.append(Line(("refused ", BAD), f"{self._place(row)}: {why}"))
                 error = row.get("error") or {}
                 lines += [Line(f"  {note}") for note in error.get("notes", [])]
                 lines += [Line(("  try: ", TRY), error["remedy"])] if "remedy" in error else []
             lines += _more(len(self.refused), "refused; the report has all of them")
         damaged = self.replaced
-        lines += [Line(("replaced ", TRY), f"{name}: {why}") for name, why in damaged[: _shown(len(damaged))]]
+        lines += [
+            Line(("replaced ", TRY), f"{self.paths.get(name, name)}: {why}")
+            for name, why in damaged[: _shown(len(damaged))]
+        ]
         lines += _more(len(damaged), "replaced; the report has all of them")
         kinds = self.tables
         several = sum(bool(names) for names in kinds.values()) > 1
         for kind, label in (("beginning", "tables of the first states"), ("none", "no tables")):
             names = kinds[kind]
-            some = names[: _shown(len(names))] if several else []
+            some = [self.paths.get(name, name) for name in names[: _shown(len(names))]] if several else []
             left = len(names) - len(some)
             shown = ", ".join(some) + (f" and {left} more, in the report" if left else "")
             if why := self.why_none if kind == "none" and names else "":
                 shown = f"{shown}: {why}" if several else why
             if several and names or why:
                 lines.append(Line((label + ": ", TRY if kind == "none" else QUIET), shown))
-        everything = [*self.left_out, *self.ignored]
+        ignored = [(file.path, file.reason) for file in self.ignored]
+        everything = [*((self.paths.get(name, name), reason) for name, reason in self.left_out), *ignored]
         unlike = [row for row in self.rows if "left_out" in row]
         if (reason := one_reason(unlike)) and (remedy := remedy_of(reason)) and len(unlike) > MOST + 1:
-            name = unlike[0]["name"]
+            name = self._path(unlike[0])
             lines.append(Line(("left out ", TRY), f"{len(unlike)}, for the same reason; the first, {name}: {reason}"))
             lines.append(Line(("  try: ", TRY), remedy))
-            everything = self.ignored
+            everything = ignored
         lines += [
             Line(("left out ", TRY), f"{name}: {reason}") for name, reason in everything[: _shown(len(everything))]
         ]
         lines += _more(len(everything), "left out; --json has all of them")
-        noted = [(row["name"], note) for row in self.taken for note in row.get("notes", [])]
+        noted = [(self._path(row), note) for row in self.taken for note in row.get("notes", [])]
         if len(noted) > MOST + 1:
             sources = len({name for name, _ in noted})
             return [*lines, Line(("notes ", TRY), f"{len(noted)} on {sources} sources, all of them in the report")]
         return lines + [Line(("note ", TRY), f"{name}: {note}") for name, note in noted]
-
-
-def _place(row: dict[str, Any]) -> str:
-    """The line and the column behind the name of a source, as editors read them; a line of a file is in its name. Of a
-    fault in a file that the source refers to, that file is named.
-    """
-    error = row.get("error") or {}
-    if "line" not in error:
-        return ""
-    if error.get("file", row["name"]) != row["name"]:
-        return f": in {error['file']}:{error['line']}:{error['column']}"
-    is_line = row["name"].endswith(f":{error['line']}")
-    return f":{error['column']}" if is_line else f":{error['line']}:{error['column']}"
 
 
 def _shown(count: int) -> int:

@@ -38,6 +38,11 @@ class Item(NamedTuple):
     top: str = ""
     """The folder that was named and that it lies in, whose files its ``$ref`` reach; empty where a file was named."""
 
+    @property
+    def shown(self) -> str:
+        """Where it is, as people and editors open it: its path from here, and of a line of a file its number."""
+        return f"{self.path}:{self.name.rpartition(':')[2]}" if self.length >= 0 else self.path
+
 
 class Task(NamedTuple):
     """What a worker is for."""
@@ -75,7 +80,7 @@ class Worker:
             data = read(item)
             if reason := no_source(item, data, self.arguments):
                 return {"name": item.name, "key": None, "ok": False, "left_out": reason}
-            source = sources.from_bytes(kind_of(item), data, self._arguments_in(item.top), item.name, path=item.path)
+            source = sources.from_bytes(kind_of(item), data, self._arguments_in(item.top), item.shown, path=item.path)
             if self.arguments.for_server:
                 from interlock.cli.precomputing import server_defaults
 
@@ -157,7 +162,7 @@ def no_source(item: Item, data: bytes, arguments: argparse.Namespace) -> str:
 
 
 def none_is_source(items: Sequence[Item], arguments: argparse.Namespace) -> list[tuple[str, str]]:
-    """The names of all items, each with why it is no source; empty where one may be. Reads up to the first that may."""
+    """The paths of all items, each with why it is no source; empty where one may be. Reads up to the first that may."""
     reasons: list[tuple[str, str]] = []
     for item in items:
         try:
@@ -166,7 +171,7 @@ def none_is_source(items: Sequence[Item], arguments: argparse.Namespace) -> list
             return []
         if not reason:
             return []
-        reasons.append((item.name, reason))
+        reasons.append((item.shown, reason))
     return reasons
 
 
@@ -177,7 +182,7 @@ def _described(error: Exception, item: Item, source: sources.Source | None) -> d
 
         locate_error.attach(error, source)
     described = exits.describe(error)
-    if item.length >= 0 and "line" in described and described.get("file", item.name) == item.name:
+    if item.length >= 0 and "line" in described and described.get("file", item.shown) == item.shown:
         described["line"] = int(item.name.rpartition(":")[2])
     return described
 

@@ -198,6 +198,10 @@ def _in_grammar(error: interlock.InterlockError, source: Source) -> PlaceInSourc
     text = source.text
     start = len(text.encode()[: error.offset or 0].decode("utf-8", "ignore"))
     remedy = lines_remedy(text, start, source.name, source.file)
+    if error.code == "unknown_import":
+        # What helps without the file is behind the hint's first part, which is about the package's argument.
+        way = "".join((error.hint or "").partition("; ")[1:])
+        remedy = remedy or f"--import {error.subject}=FILE gives its text{way}"
     remedy = remedy or _GRAMMAR_OPTIONS.get(error.code or "") or _grammar_remedy(error, source)
     if error.offset is None:
         name = error.subject if error.code == "endless_rule" else None
@@ -212,7 +216,6 @@ def _in_grammar(error: interlock.InterlockError, source: Source) -> PlaceInSourc
 LEXERS = ("any", "dynamic", "contextual")
 """What ``--lexer`` takes."""
 _GRAMMAR_OPTIONS = {
-    "unknown_import": "--import NAME=FILE gives a text that %import may name",
     "unknown_grammar": "--grammar NAME=FILE gives a grammar that @NAME may name",
     "no_start": "--start RULE names the rule that the output is",
 }

@@ -121,8 +121,11 @@ OTHER_METHODS = {
     "astream": "async for reads gen.stream(prompt, output_type)",
     # Only asked for where the model is elsewhere.
     "trace": "a trace needs the model in this process, which from_transformers, from_llama_cpp and from_mlx_lm have",
-    "tool_loop": "a tool loop needs the model in this process, which from_transformers, from_llama_cpp and from_mlx_lm "
-    "have; a server's client takes tools itself",
+    **dict.fromkeys(
+        ("tool_loop", "atool_loop"),
+        "a tool loop needs the model in this process, which from_transformers, from_llama_cpp and from_mlx_lm have; a "
+        "server's client takes tools itself",
+    ),
     "program": "a program needs the model in this process: from_transformers, from_llama_cpp or from_mlx_lm",
     **dict.fromkeys(
         ("vocabulary", "index", "warm_up", "cached_model"),
@@ -231,7 +234,8 @@ def refuse_of_calls(options: dict[str, Any], what: str) -> None:
     """
     for name in _OF_CALLS:
         if options.pop(name, None) is not None:
-            raise ArgumentError(f"{what} has no option {name!r}: it belongs to a call that returns a value")
+            way = "; stream.details is the same at the end" if (name, what) == ("details", "a stream") else ""
+            raise ArgumentError(f"{what} has no option {name!r}: it belongs to a call that returns a value{way}")
 
 
 def check_max_tokens(max_tokens: Any) -> int:

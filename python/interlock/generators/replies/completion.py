@@ -14,7 +14,7 @@ from typing import Any, Generic, TypeVar
 from interlock.output_types import InvalidOutputError
 from interlock.util.argument_types import require
 
-__all__ = ["Completion", "Known", "Written", "completion_of", "read", "take_details", "up_to", "written"]
+__all__ = ["Completion", "Known", "Written", "completed", "completion_of", "read", "take_details", "up_to", "written"]
 
 T = TypeVar("T")
 
@@ -32,8 +32,8 @@ class Known:
 
 @dataclass(frozen=True)
 class Completion(Generic[T]):
-    """What a call with ``details=True`` returns: the value, and how it was written. ``None`` stands for what the
-    backend does not say.
+    """What a call with ``details=True`` returns, and what ``details`` of a stream is: the value, and how it was
+    written. ``None`` stands for what the backend does not say.
     """
 
     value: T
@@ -103,5 +103,9 @@ def completion_of(value: Any, text: str | InvalidOutputError) -> Any:
     """The completion of a value and its text; an error stays an error."""
     if isinstance(value, InvalidOutputError) or isinstance(text, InvalidOutputError):
         return value
-    known = text.known() if isinstance(text, Written) else Known()
+    return completed(value, text, text.known() if isinstance(text, Written) else Known())
+
+
+def completed(value: T, text: str, known: Known) -> Completion[T]:
+    """The completion of a value, its text, and what is known of it."""
     return Completion(value, str(text), **{one.name: getattr(known, one.name) for one in dataclasses.fields(Known)})

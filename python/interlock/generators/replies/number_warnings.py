@@ -10,6 +10,7 @@ from typing import Any
 from interlock.output_types import OutputType
 from interlock.util.caller_warnings import warn_caller
 from interlock.util.json_pointer import escaped, unescaped
+from interlock.util.plurals import counted
 
 __all__ = ["UnboundedNumberWarning", "warn_long_number"]
 
@@ -75,7 +76,7 @@ def warn_long_number(
 
 
 def _message(name: str, place: tuple[str | int, ...], digits: int, class_name: str, open_side: str) -> str:
-    which = f"a number of {digits} digits" + (f" at {_shown(place)}" if place else "")
+    which = f"a number of {counted(digits, 'digit')}" + (f" at {_shown(place)}" if place else "")
     lacks = "bounds" if open_side == "both" else f"{open_side} bound"
     missing = {"both": "ge=0, le=120", "upper": "le=120", "lower": "ge=0"}[open_side]
     bound = f"pydantic.Field({missing})"

@@ -10,6 +10,7 @@ from typing import Any
 
 from interlock._core import ArgumentError
 from interlock.generators.call_arguments.arguments import MISSING
+from interlock.generators.tool_loop.awaited_functions import awaits_functions
 from interlock.output_types import output_type_of
 from interlock.tools import Tool, tools_of
 from interlock.util.near_words import meant
@@ -52,10 +53,10 @@ def callables_of(tools: Any, functions: Any) -> dict[str, tuple[Callable[..., An
             )
         if not callable(run):
             raise ArgumentError(f"functions[{tool.name!r}] is no function, but of the type {type(run).__name__}")
-        if inspect.iscoroutinefunction(run):
+        if inspect.iscoroutinefunction(run) and not awaits_functions():
             raise ArgumentError(
-                f"{getattr(run, '__name__', tool.name)} is an async function, and a tool loop awaits nothing: wrap it "
-                "in a function that calls asyncio.run"
+                f"{getattr(run, '__name__', tool.name)} is an async function, and tool_loop awaits nothing: await "
+                "gen.atool_loop, or wrap it in a function that calls asyncio.run"
             )
         if inspect.isroutine(one):
             found[tool.name] = run, _reader(one)

@@ -28,6 +28,7 @@ from interlock.generators.prompts.chat_content import templated
 from interlock.generators.prompts.prefill import prefilled, templated_up_to_prefill
 from interlock.generators.prompts.system_texts import shows_tools, with_system_text
 from interlock.generators.replies.repeated_calls import TOLD, OnRepeat, RepeatedCalls, check_on_repeat
+from interlock.generators.tool_loop.awaited_functions import awaited
 from interlock.generators.tool_loop.callables import Read, callables_of
 from interlock.generators.tool_loop.option_names import check_names
 from interlock.generators.tool_loop.stream import EVENTS, ToolEvent, ToolResult
@@ -208,7 +209,7 @@ def _run(known: Known, call: Call, on_error: OnError) -> tuple[Any, Any]:
     made: FunctionCall[Any] = FunctionCall(call.name, dict(call.arguments), function)
     try:
         made = FunctionCall(call.name, read(made.arguments), function)
-        return made, made()
+        return made, awaited(made())
     except Exception as error:
         if callable(on_error):
             return made, on_error(made, error)

@@ -210,7 +210,8 @@ class GuideLogitsProcessor(LogitsProcessor):  # type: ignore[misc, unused-ignore
             # Within a budget the last token completes the output.
             if prompt is not None and (is_certain or self._max_tokens is None):
                 which = f"row {i}" if self._batch.rows()[1:] else "the output"
-                warn_cut_output(which, "is" if is_certain else "may be", length - prompt.shape[1])
+                was, written = "is" if is_certain else "may be", length - prompt.shape[1]
+                warn_cut_output(which, was, written, self._max_tokens)
                 return
 
     def _step(self, ids: torch.Tensor) -> bool:

@@ -105,7 +105,7 @@ def test_what_grammars_name(folder):
     done = run(folder, "inspect", "main.lark", code=3)
     assert "GrammarError" in done.stderr and "--grammar NAME=FILE" in done.stderr
     done = run(folder, "inspect", "main.lark", *given[2:], code=3)
-    assert "GrammarError" in done.stderr and "--import NAME=FILE" in done.stderr
+    assert "GrammarError" in done.stderr and "--import words=FILE" in done.stderr
     done = run(folder, "inspect", "words.lark", code=3)
     assert 'no rule "start"' in done.stderr and "--start RULE" in done.stderr
     assert "write NAME=FILE" in run(folder, "inspect", "main.lark", "--import", "words.lark", code=2).stderr

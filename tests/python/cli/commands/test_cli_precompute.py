@@ -249,11 +249,11 @@ def test_what_is_no_schema_is_left_out_and_named(folder):
     assert {row["name"] for row in made["left_out"]} == {"answer.json", "list.json", "README.md"}
     people = here(folder, *args).stdout
     for words in (
-        'refused broken.json:1:10: SchemaError: "strin" is not a type',
-        "left out answer.json: none of its keys (item, count) is a keyword of JSON Schema",
-        "left out list.json: it is an array",
-        "note order.json: `minPropertys`",
-        "note wrapped.json: this is a named schema",
+        'refused mixed/broken.json:1:10: SchemaError: "strin" is not a type',
+        "left out mixed/answer.json: none of its keys (item, count) is a keyword of JSON Schema",
+        "left out mixed/list.json: it is an array",
+        "note mixed/order.json: `minPropertys`",
+        "note mixed/wrapped.json: this is a named schema",
         "sources:   4 = 2 in the store before + 1 the same as another + 1 refused",
         "packs:     2, one for each different source",
     ):
@@ -353,7 +353,7 @@ def test_which_packs_have_tables(folder):
     (folder / "store" / "report.jsonl").unlink()
     people = shown(folder, *args)
     assert "tables:    1 complete, 1 of the first states\n" in people
-    assert "tables of the first states: tree.json\n" in people
+    assert "tables of the first states: kinds/tree.json\n" in people
     bare = shown(folder, *args[:-1], "bare", "--no-tables")
     assert "tables:    2 none, compiled again on load\n" in bare and "no tables" not in bare
     # A vocabulary that cannot spell every text is why there are none.
@@ -377,7 +377,7 @@ def test_a_damaged_pack_is_replaced_and_named(folder):
     by_name = {row["name"]: names[row["key"]] for row in rows(folder)}
     by_name["flag.json"].write_bytes(by_name["tree.json"].read_bytes())  # Sound, but not its own.
     people = shown(folder, *args)
-    assert "replaced flag.json: " in people and "key that is not its own" in people
+    assert "replaced kinds/flag.json: " in people and "key that is not its own" in people
     assert "1 compiled + 1 in the store before" in people
     # It is said once.
     assert run(folder, *args)["replaced"] == 0 and "replaced" not in shown(folder, *args)
@@ -392,7 +392,7 @@ def test_a_summary_names_few_and_hides_no_single_one():
         rows += [
             {"name": f"t{n}", "key": f"t{n}", "ok": True, "tables": "none" if n else "complete"} for n in range(bare)
         ]
-        return [str(line) for line in Summary(rows, []).details()]
+        return [str(line) for line in Summary(rows, [], {}).details()]
 
     assert details(refused=6) == [f"refused r{n}: GrammarError: no rule {n}" for n in range(6)]
     assert details(refused=7)[5:] == ["  and 2 more refused; the report has all of them"]
@@ -419,12 +419,12 @@ def test_the_numbers_are_sums():
             make(n) | {"name": f"{kind} {n}"} for (kind, make), most in zip(kinds.items(), wanted) for n in range(most)
         ]
         random.Random(str(wanted)).shuffle(rows)
-        counts = Summary(rows, []).counts()
+        counts = Summary(rows, [], {}).counts()
         compiled, before, duplicates, refused, refused_before = wanted
         assert [counts[kind] for kind in list(kinds)[:4]] == [compiled, before, duplicates, refused + refused_before]
         assert counts["sources"] == sum(wanted) and counts["packs"] == compiled + before
         if rows:
-            shown = dict(Summary(rows, []).lines())
+            shown = dict(Summary(rows, [], {}).lines())
             numbers = [int(number) for number in re.findall(r"\d+", str(shown["sources"]))]
             assert numbers[0] == sum(wanted) and (len(numbers) == 1 or sum(numbers[1:]) == numbers[0])
             assert sum(map(int, re.findall(r"\d+", str(shown["refused"]))[1:])) == refused + refused_before
@@ -437,7 +437,7 @@ def test_quiet_leaves_the_numbers_to_the_report(folder):
     args = ["precompute", "few", "-t", "bytes", "-o", "store"]
     loud, quiet = (here(folder, *args, *more) for more in ([], ["-q"]))
     assert (
-        "refused bad.json:1:2: SchemaError" in loud.stdout
+        "refused few/bad.json:1:2: SchemaError" in loud.stdout
         and "left out:  1 besides, which are no sources" in loud.stdout
     )
     assert "1 process\n" in loud.stdout
@@ -453,18 +453,25 @@ def test_one_reason_of_all_is_said_once(folder):
             held = schema | ({"tests": [number], "description": "x"} if name == "plain" else {"title": str(number)})
             (folder / name / f"{number}.json").write_text(json.dumps(held))
     done = run(folder, "precompute", "alike", "-t", "bytes", "-o", "st", code=1)
-    assert done["first_error"].startswith('0.json: SchemaError: "strin" is not a type')
+    assert done["first_error"].startswith('alike/0.json: SchemaError: "strin" is not a type')
     args = ["precompute", "alike", "-t", "bytes", "-o", "st2"]
     people = here(folder, *args).stdout
-    assert people.count("is not a type") == 1 and "refused all 8, for the same reason; the first, 0.json:1:" in people
+    assert (
+        people.count("is not a type") == 1
+        and "refused all 8, for the same reason; the first, alike/0.json:1:" in people
+    )
     assert remedy_of('SchemaError: pass what ["schema"] holds').startswith("--schema-key schema takes each schema")
     error = run(folder, "precompute", "plain", "-t", "bytes", "-o", "st", code=4)["error"]
-    assert "all 8 were left out; the first, 0.json" in error["message"] and "--schema-key schema" in error["remedy"]
+    assert (
+        "all 8 were left out; the first, plain/0.json" in error["message"] and "--schema-key schema" in error["remedy"]
+    )
     assert run(folder, "precompute", "plain", "-t", "bytes", "-o", "st", "--schema-key", "schema")["packs"] == 1
     (folder / "plain" / "9.json").write_text(json.dumps({"const": 9}))
     args = ["precompute", "plain", "-t", "bytes", "-o", "st3"]
     people = here(folder, *args).stdout
-    assert "left out 8, for the same reason; the first, 0.json" in people and "  try: --schema-key schema" in people
+    assert (
+        "left out 8, for the same reason; the first, plain/0.json" in people and "  try: --schema-key schema" in people
+    )
 
 
 def test_many_sources_as_the_shell_expands_a_glob(folder):

@@ -18,7 +18,7 @@ def test_what_is_refused_has_its_place_and_a_remedy(folder):
     rows = [json.loads(line)["error"] for line in (folder / "store" / "report.jsonl").read_text().splitlines()]
     assert rows[0] == {name: value for name, value in checked.items() if name != "file"}
     assert (rows[0]["line"], rows[0]["column"], rows[1]["column"]) == (2, 22, 2)
-    assert "refused a.json:2:22: UnsatisfiableError: " in done.stdout and "refused b.regex:1:2: " in done.stdout
+    assert "refused set/a.json:2:22: UnsatisfiableError: " in done.stdout and "refused set/b.regex:1:2: " in done.stdout
     assert "\n  these contradict each other for type" in done.stdout and "\n  try: change one of them\n" in done.stdout
 
 
@@ -62,3 +62,26 @@ def test_where_nothing_is_a_source_nothing_is_made(tmp_path):
         error = machine(tmp_path, *args, *options, code=4)["error"]
         assert "all 2 were left out; the first, documents.jsonl:1: " in error["message"]
         assert [path.name for path in tmp_path.iterdir()] == ["documents.jsonl"]
+
+
+def test_people_read_paths_that_they_can_open(tmp_path):
+    """The report keeps the name in the folder, which is the same on every machine."""
+    inside = tmp_path / "top" / "a"
+    inside.mkdir(parents=True)
+    (inside / "b.json").write_text('{"type": "strng"}')
+    (inside / "ok.json").write_text('{"type": "object", "minPropertys": 1}')
+    (inside / "answer.json").write_text('{"sum": 3}')
+    (inside / "notes.txt").write_text("about")
+    (inside / "lines.jsonl").write_text('{"type": "strng"}\n')
+    args = ("precompute", "top", "-t", "bytes", "-o", "store")
+    said = run(tmp_path, *args, code=1).stdout
+    assert "\nrefused top/a/b.json:1:10: SchemaError" in said
+    assert "\nleft out top/a/answer.json: " in said and "\nleft out top/a/notes.txt: " in said
+    assert "\nnote top/a/ok.json: " in said
+    found = machine(tmp_path, *args, code=1)
+    assert found["first_error"].startswith("top/a/b.json: ")
+    assert {row["name"] for row in found["left_out"]} == {"a/answer.json", "a/notes.txt"}
+    rows = [json.loads(line) for line in (tmp_path / "store" / "report.jsonl").read_text().splitlines()]
+    assert [row["name"] for row in rows] == ["a/answer.json", "a/b.json", "a/ok.json"]
+    lines = ("precompute", "top/a/lines.jsonl", "-t", "bytes", "-o", "lines")
+    assert "\nrefused top/a/lines.jsonl:1:10: SchemaError" in run(tmp_path, *lines, code=1).stdout

@@ -192,3 +192,20 @@ def test_folders_that_cannot_be_compared(trees):
         (trees / name).mkdir()
     assert "has a source in it" in run(trees, "diff", "x", "y", code=4).stderr
     assert "--lexer is for a grammar" in run(trees, "diff", "v1", "v2", "--lexer", "any", code=2).stderr
+
+
+def test_each_file_that_is_not_allowed_is_marked(tmp_path):
+    for version, least, rule in (("o", 0, 'start? "a"'), ("n", 1, '"a" start?')):
+        write(tmp_path / version / "narrow.json", {"type": "integer", "minimum": least})
+        write(tmp_path / version / "wide.json", {"type": "integer", "maximum": least})
+        (tmp_path / version / "open.lark").write_text(f"start: {rule}")
+    write(tmp_path / "o" / "gone.json", {"type": "null"})
+    said = run(tmp_path, "diff", "o", "n", "--allow", "wider", code=1).stdout.splitlines()
+    words = {line.split()[1]: line.split(maxsplit=2)[2:] for line in said[:-1] if line[0] != " "}
+    assert words["gone.json"] == ["not allowed"]
+    assert words["narrow.json"][0].startswith("not allowed: only the first accepts ")
+    assert words["open.lark"][0].startswith("open whether allowed: ")
+    assert words["wide.json"][0].startswith("only the second accepts ")
+    assert said[-1].endswith("; 2 not allowed, 1 open whether allowed by --allow wider")
+    plain = run(tmp_path, "diff", "o", "n", code=1).stdout
+    assert "allowed" not in plain

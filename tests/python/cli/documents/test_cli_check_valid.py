@@ -141,3 +141,25 @@ def test_that_a_text_is_no_json_comes_before_what_the_schema_says(options, text,
     for way in ((), ("--all-reasons",)):
         said = run(options, "check", "s.json", "d.json", "d.json", "--valid", *way, code=1).stdout
         assert f"d.json:1:{column}: " in said and "not JSON: " in said, said
+
+
+@pytest.mark.parametrize(
+    ("text", "column", "key"),
+    [
+        ('{"count": 2 "item": "tea"}', 13, "count"),
+        ('{"count" 2, "item": "tea"}', 10, "count"),
+        ('{"count"', 9, "count"),
+        ('{"item": "tea", "size": "a" "count": 2}', 29, "size"),
+    ],
+)
+def test_broken_json_comes_before_the_order_of_its_keys(options, text, column, key):
+    """Without ``--valid``, too; and the key is named where the text breaks off behind it."""
+    (options / "o.json").write_text(
+        '{"properties": {"item": {"type": "string"}, "count": {"type": "integer"}, "size": {"type": "string"}},'
+        ' "required": ["item", "count", "size"], "additionalProperties": false}'
+    )
+    found = machine(options, "check", "o.json", "--text", text, code=1)
+    broken, order = found["problems"]
+    assert broken["message"].startswith("not JSON: ") and (broken["column"], found["column"]) == (column, column)
+    assert order["message"] == f"`{key}` does not come in the order in which the schema declares the keys"
+    assert text[order["start"] : order["end"]] == f'"{key}"'

@@ -37,11 +37,11 @@ def test_both_files_are_named(tree):
 
 def test_precompute_names_the_file_of_the_fault(tree):
     said = run(tree, "precompute", "tree", "-t", "bytes", "-o", "store", code=1).stdout
-    assert "refused order.json: in tree/common.json:3:21: SchemaError" in said
-    assert "\n  order.json refers to it at /properties/item/properties/price\n" in said
+    assert "refused tree/order.json: in tree/common.json:3:21: SchemaError" in said
+    assert "\n  tree/order.json refers to it at /properties/item/properties/price\n" in said
     (tree / "tree" / "all.jsonl").write_text(json.dumps(ORDER) + "\n")
     made = ("precompute", "tree/all.jsonl", "--document", "tree", "-t", "bytes", "-o", "lines")
-    assert "refused all.jsonl:1: in tree/common.json:3:21: SchemaError" in run(tree, *made, code=1).stdout
+    assert "refused tree/all.jsonl:1: in tree/common.json:3:21: SchemaError" in run(tree, *made, code=1).stdout
 
 
 def test_a_file_that_is_reached_through_another(tree):

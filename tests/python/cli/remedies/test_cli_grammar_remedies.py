@@ -1,5 +1,6 @@
 """Every error about the text of a grammar has a remedy, as a line of its own or in the message."""
 
+import interlock
 import pytest
 from command_line import machine
 
@@ -115,3 +116,25 @@ def test_the_attributes_that_are_named_are_those_that_there_are(tmp_path, ending
         (tmp_path / f"g.{ending}").write_text(begin.format(name))
         told = machine(tmp_path, "inspect", f"g.{ending}", code=None)
         assert "there is no attribute" not in told.get("error", {}).get("message", ""), name
+
+
+@pytest.mark.parametrize(
+    ("names", "way"),
+    [
+        (".INT", "take that of the library: %import common.INT"),
+        (" (INT, WORD)", "take those of the library: %import common (INT, WORD)"),
+        (".NAME", "take that of the library: %import python.NAME"),
+        (".item", "define item here, or take a terminal of the library, such as %import common.CNAME"),
+        (" (INT, item)", "define INT, item here, or take a terminal of the library, such as %import common.CNAME"),
+    ],
+)
+def test_a_relative_import_has_two_ways(tmp_path, names, way):
+    """Lark reads the file beside the grammar; here its text is given, or a library that comes along has the name."""
+    text = f"start: /x/\n%import .tok{names}\n"
+    (tmp_path / "g.lark").write_text(text)
+    assert machine(tmp_path, "check", "g.lark", "--text", "x", code=3)["error"]["remedy"] == (
+        f"--import tok=FILE gives its text; or {way}"
+    )
+    with pytest.raises(interlock.GrammarError) as caught:
+        interlock.check_grammar(text)
+    assert caught.value.hint == f"pass its text in `imports`; or {way}"

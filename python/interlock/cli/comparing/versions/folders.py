@@ -49,10 +49,16 @@ class File(NamedTuple):
     machine: dict[str, Any] | None = None
     places: tuple[Line, ...] = ()
 
-    def line(self) -> list[str | Line]:
-        """Its line for people."""
+    def line(self, allow: str | None) -> list[str | Line]:
+        """Its line for people; ``allow`` is what ``--allow`` says."""
         colour = {exits.OK: GOOD, exits.UNDECIDED: NOTE}.get(self.code, BAD)
-        return [Line((self.result, colour)), Line((self.name, NAME)), self.reason]
+        marks = [self.verdict] if allow is not None and self.verdict else []
+        return [Line((self.result, colour)), Line((self.name, NAME)), ": ".join(filter(None, [*marks, self.reason]))]
+
+    @property
+    def verdict(self) -> str:
+        """What ``--allow`` makes of a difference that it does not take; empty where it does, or nothing is compared."""
+        return {exits.NO: "not allowed", exits.UNDECIDED: "open whether allowed"}.get(self.code, "")
 
     def below(self, tops: tuple[str, str]) -> list[Line]:
         """The first of the places in which the two versions differ, for people."""
@@ -118,11 +124,15 @@ def run(args: argparse.Namespace, output: Output, compare: Callable[[list[source
             found.append(File(name, "added" if is_added else "removed", exits.OK if is_allowed else exits.NO))
     counts = Counter(file.result for file in found)
     code = next((code for code in WORST if any(file.code == code for file in found)), exits.OK)
-    rows = table_rows([file.line() for file in found])
+    rows = table_rows([file.line(args.allow) for file in found])
     lines = [line for file, row in zip(found, rows, strict=True) for line in (*row, *file.below(tops))]
     said = ", ".join(f"{number} {result}" for result, number in counts.most_common())
     machine = {"ok": code == exits.OK, "counts": dict(counts), "files": [file.told() for file in found]}
-    output.answer(machine, [*lines, Line(f"{counted(len(found), 'file')}: {said}")])
+    last = f"{counted(len(found), 'file')}: {said}"
+    if args.allow is not None and (verdicts := Counter(file.verdict for file in found if file.verdict)):
+        by = ", ".join(f"{number} {verdict}" for verdict, number in verdicts.most_common())
+        last += f"; {by} by --allow {args.allow}"
+    output.answer(machine, [*lines, Line(last)])
     return code
 
 
