@@ -24,9 +24,9 @@ use std::sync::Arc;
 use crate::guide::budget::shortest_tokenization::FewestTokens;
 use crate::index::IndexCore;
 use crate::lexeme::shortest_end::MAX_SEARCHED;
-use crate::pushdown::completion::completion_bounds::{CompletionBounds, UNBOUNDED};
+use crate::pushdown::completion::completion_bounds::CompletionBounds;
 use crate::pushdown::completion::min_cost::MinCosts;
-use crate::pushdown::completion::shortest::{Completer, CompletionPlace, KeyWatch, missing_chars};
+use crate::pushdown::completion::shortest::{Completer, KeyWatch, missing_chars};
 use crate::pushdown::json::frame::{Frame, FrameId, FrameKind, NONE, Phase};
 use crate::pushdown::json::machine::JsonMachine;
 use crate::pushdown::json::program::ClassProgram;
@@ -316,22 +316,22 @@ impl CompletionGraph {
         let mut passed: SmallVec<[(usize, u64); 8]> = SmallVec::new();
         let below = watch.below;
         (watch.most_names, watch.is_cut) = (self.most_names, false);
-        let bytes = Completer::complete_until(frames, costs, top, watch, |frames, place| {
-            let CompletionPlace { top: at, read, elements } = place;
-            if read > 0
-                && let Some((bounds, array)) = bounds.zip(elements)
-                && let tokens = bounds.of_missing_elements(frames, &array)
-                && tokens != UNBOUNDED
-            {
-                tail = Some(tokens);
-                return true;
-            }
+        let bytes = Completer::complete_until(frames, costs, top, watch, |frames, at, read| {
             let n = &frames.arena.nodes[at as usize];
             let between = n.phase == Phase::After && matches!(n.kind, FrameKind::Array | FrameKind::Object);
             // What completes a text behind some characters is what completes a longer one there.
             let missing = || missing_chars(frames, n).is_some_and(|n| n.is_multiple_of(1 + n / MANY_CHARS));
             if !between && read > 0 && !missing() || n.parent != NONE && n.parent >= below {
                 return false;
+            }
+            if between
+                && n.kind == FrameKind::Array
+                && let Some(bounds) = bounds
+                && let Some(distinct) = costs.missing_elements(frames, n)
+                && let Some(tokens) = bounds.of_missing_elements(frames, n)
+            {
+                tail = Some((tokens, distinct.beginning()));
+                return true;
             }
             if read > 0 && !is_numbered(frames, n) {
                 return false;
@@ -362,7 +362,13 @@ impl CompletionGraph {
             }
             return NOWHERE;
         };
-        let mut cell = tail.map_or(found, |tokens| self.tail(tokens));
+        let mut cell = found;
+        if let Some((tokens, beginning)) = tail {
+            cell = self.tail(tokens);
+            for &byte in b",".iter().chain(beginning).rev() {
+                cell = self.spelled(byte, cell, speller);
+            }
+        }
         let mut keep = |rests: &mut CompletionGraph, read: usize, cell: u32| {
             while let Some(&(_, number)) = passed.last().filter(|(at, _)| *at >= read) {
                 passed.pop();
@@ -445,7 +451,8 @@ impl CompletionGraph {
         std::iter::successors(cell(rest), move |on| cell(on.next))
     }
 
-    fn forget(&mut self) {
+    /// Forgets all that was found.
+    pub(super) fn forget(&mut self) {
         self.numbers = HashMap::default();
         self.ends = Vec::new();
         self.cells = Vec::new();

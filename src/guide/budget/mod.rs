@@ -161,6 +161,7 @@ impl Guide {
         };
         budget.reserves.push(reserve);
         self.budget = Some(budget);
+        self.forget_whole_plans();
         Ok(())
     }
 
@@ -342,7 +343,20 @@ impl Guide {
 
     /// Tokens that complete the output from here, all of them.
     fn whole_plan_here(&mut self) -> Option<Plan> {
-        self.plan_document(u64::MAX, false)
+        let plan = self.plan_document(u64::MAX, false);
+        self.forget_whole_plans();
+        plan
+    }
+
+    /// Forgets completions without tails, which may be shorter than those with one: what a guide allows must not depend
+    /// on what it remembers.
+    fn forget_whole_plans(&mut self) {
+        if let IndexEngine::Document { program, .. } = &self.index.0.engine
+            && program.has_unique
+            && let Some(rests) = &mut self.rests
+        {
+            Arc::make_mut(rests).forget();
+        }
     }
 
     /// [`plan_by`](Self::plan_by) in a document. With `may_have_tail` a plan may be the beginning of one.

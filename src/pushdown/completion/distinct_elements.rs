@@ -99,6 +99,11 @@ impl DistinctElements {
         Some(DistinctElements { elements: elements.into(), shared })
     }
 
+    /// What all of them begin with.
+    pub(crate) fn beginning(&self) -> &[u8] {
+        self.elements.first().map_or(&[], |first| &first.text[..self.shared])
+    }
+
     /// Bytes held.
     pub(crate) fn memory_bytes(&self) -> usize {
         let of = |e: &DistinctElement| size_of_val(e) + e.text.len() + e.canonical.len();

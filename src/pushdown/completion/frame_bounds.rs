@@ -11,6 +11,8 @@ use crate::pushdown::json::machine::JsonMachine;
 
 /// Names that a key may become, which are looked at one by one.
 const FEW_NAMES: usize = 8;
+/// Missing elements that completions write one by one.
+const FEW_MISSING: u64 = 8;
 
 impl CompletionBounds {
     /// What is left of the output when the value above `node` has ended, but for the frames below `node`, and by how
@@ -37,15 +39,20 @@ impl CompletionBounds {
     }
 
     /// So many tokens complete the output where a completion has written what the missing elements of an array begin
-    /// with, all of which must differ. `array` is the node with that element, its first missing one, open.
-    pub fn of_missing_elements(&self, frames: &JsonMachine, array: &Frame) -> u32 {
-        let [item] = &frames.arena.arrays[array.items()] else { return UNBOUNDED };
-        let shape = &frames.program.arrays[item.shape as usize];
-        let elements = self.missing_elements(item.shape, shape.min.saturating_sub(array.count.into()));
+    /// with, all of which must differ. `array` is on top, behind another element. `None` where that is not known, or so
+    /// few are missing that they are written faster.
+    pub fn of_missing_elements(&self, frames: &JsonMachine, array: &Frame) -> Option<u32> {
+        let [item] = &frames.arena.arrays[array.items()] else { return None };
+        let missing = frames.program.arrays[item.shape as usize].min.saturating_sub(array.count.into());
+        if missing <= FEW_MISSING {
+            return None;
+        }
+        let elements = self.missing_elements(item.shape, missing);
         let around = |n: &Frame| frames.arena.nodes.get(n.parent as usize);
         let below = std::iter::successors(around(array), |n| around(n));
         let below = below.fold(0, |sum: u32, n| sum.saturating_add(self.of_frame(frames, n).cost));
-        elements.saturating_add(1 + self.gap).saturating_add(below)
+        let cost = elements.saturating_add(1 + self.gap).saturating_add(below);
+        (cost != UNBOUNDED).then_some(cost)
     }
 
     fn array_item(&self, frames: &JsonMachine, node: &Frame, item: &ArrayItem) -> u32 {

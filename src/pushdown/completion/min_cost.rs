@@ -10,6 +10,8 @@ use crate::lexeme::Lexeme;
 use crate::lexeme::shortest_end::short_end;
 use crate::pushdown::completion::distinct_elements::DistinctElements;
 use crate::pushdown::completion::name_sums::NameSums;
+use crate::pushdown::json::frame::Frame;
+use crate::pushdown::json::machine::JsonMachine;
 use crate::pushdown::json::program::{ObjectProgram, Program};
 
 /// Rounds of the fixpoint: rules that nest deeper are left without an estimate and come last.
@@ -97,6 +99,17 @@ impl MinCosts {
             program.arrays.iter().map(of_shape).collect()
         };
         self.distinct.get_or_init(of_all).get(shape)?.as_ref()
+    }
+
+    /// The [`distinct_elements`](Self::distinct_elements) of an array that needs more elements, all of them different.
+    /// It lies in no element that must differ itself.
+    pub(crate) fn missing_elements(&self, frames: &JsonMachine, array: &Frame) -> Option<&DistinctElements> {
+        if !frames.program.has_unique || array.len != 1 || array.trace != u32::MAX {
+            return None;
+        }
+        let shape = frames.arena.arrays[array.start as usize].shape as usize;
+        let needs_more = u64::from(array.count) < frames.program.arrays[shape].min;
+        self.distinct_elements(frames.program, shape).filter(|_| needs_more)
     }
 
     /// Whether an object may have more names than this.

@@ -78,16 +78,6 @@ impl KeyWatch {
     }
 }
 
-/// Where a completion is.
-pub struct CompletionPlace {
-    /// The top of the configuration.
-    pub top: FrameId,
-    /// How many bytes led there.
-    pub read: usize,
-    /// The array whose missing elements are all different, if the first of them was begun just now.
-    pub elements: Option<Frame>,
-}
-
 /// How many characters a string lacks that may be any text but for its length, where it must differ from no other;
 /// `None` of other values, and of what is long enough.
 pub(crate) fn missing_chars(frames: &JsonMachine, node: &Frame) -> Option<u32> {
@@ -117,8 +107,6 @@ pub struct Completer<'a, 'f> {
     /// How many of the names of an object, cheapest first, it has or does not need, or how many of the distinct elements
     /// an array has, by the node below.
     pub(super) had: SeededMap<FrameId, usize>,
-    /// The one of the distinct elements of an array of which what all of them begin with was written last.
-    pub(super) distinct: Option<usize>,
     /// Keys that were listed, of which one was written.
     listed: usize,
     searches: EndSearches,
@@ -146,14 +134,14 @@ impl EndSearches {
 }
 
 impl<'a, 'f> Completer<'a, 'f> {
-    /// Bytes that complete the document from `top`, or lead to where `known` says so; `None` where none were found. The
-    /// arena is as it was.
+    /// Bytes that complete the document from `top`, or lead to where `known` says so, which is told the top of the
+    /// configuration and how many bytes led there; `None` where none were found. The arena is as it was.
     pub fn complete_until(
         frames: &'a mut JsonMachine<'f>,
         costs: &'a MinCosts,
         top: FrameId,
         watch: &'a mut KeyWatch,
-        mut known: impl FnMut(&JsonMachine<'f>, CompletionPlace) -> bool,
+        mut known: impl FnMut(&JsonMachine<'f>, FrameId, usize) -> bool,
     ) -> Option<Vec<u8>> {
         let max_searched = watch.max_searched;
         let mut c = Completer {
@@ -165,7 +153,6 @@ impl<'a, 'f> Completer<'a, 'f> {
             refused: 0,
             passed: SeededMap::default(),
             had: SeededMap::default(),
-            distinct: None,
             listed: 0,
             searches: EndSearches { max_searched, searched: Cell::new(0) },
         };
@@ -178,19 +165,14 @@ impl<'a, 'f> Completer<'a, 'f> {
             c.watch.is_cut =
                 open.any(|at| lacks_more_names(c.pen.frames, &c.pen.frames.arena.nodes[at as usize], most_names));
         }
-        let is_alone = c.watch.below == NONE;
-        if is_alone && c.pen.frames.program.has_unique {
-            let _ = c.find_distinct();
+        if c.watch.below == NONE && c.pen.frames.program.has_unique {
+            let _ = c.end_distinct();
         }
         while !c.watch.is_cut && c.is_within_bounds() {
             let node = c.pen.node();
-            let (top, read, elements) = (c.pen.top, c.pen.len(), c.begun_distinct().copied());
-            if node.kind == FrameKind::Done || known(c.pen.frames, CompletionPlace { top, read, elements }) {
+            if node.kind == FrameKind::Done || known(c.pen.frames, c.pen.top, c.pen.len()) {
                 done = true;
                 break;
-            }
-            if c.distinct.is_some() && c.end_distinct().is_some() {
-                continue;
             }
             if is_limited && node.phase == Phase::First && lacks_more_names(c.pen.frames, &node, most_names) {
                 c.watch.is_cut = true;
@@ -235,7 +217,7 @@ impl<'a, 'f> Completer<'a, 'f> {
                 if ends && self.pen.take(b']').is_some() {
                     return Some(());
                 }
-                if self.begin_distinct(&node).is_some() {
+                if self.distinct_element(&node).is_some() {
                     return Some(());
                 }
                 let on = match phase {

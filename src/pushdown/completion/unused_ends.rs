@@ -71,66 +71,30 @@ fn has_all_it_needs(frames: &JsonMachine, node: &Frame) -> bool {
 
 impl<'a> Completer<'a, '_> {
     /// Writes an element that an array needs whose elements must differ: the first of the
-    /// [distinct elements](crate::pushdown::completion::distinct_elements) that it does not have. Of one behind another
-    /// only that is written which all of them begin with. `None` where none were made. `array` is on top.
-    pub(super) fn begin_distinct(&mut self, array: &Frame) -> Option<()> {
-        let (elements, shared) = self.distinct_elements(array)?;
-        let number = self.next_distinct(array, elements)?;
-        let text = &elements[number].text;
-        if array.phase == Phase::First {
-            self.had.insert(array.parent, number + 1);
-            return self.pen.take_all(text);
-        }
-        self.pen.take_all(&[b",", &text[..shared]].concat())?;
-        self.distinct = Some(number);
-        Some(())
+    /// [distinct elements](crate::pushdown::completion::distinct_elements) that it does not have. `None` where none were
+    /// made. `array` is on top.
+    pub(super) fn distinct_element(&mut self, array: &Frame) -> Option<()> {
+        let distinct = self.costs.missing_elements(self.pen.frames, array)?;
+        let number = self.next_distinct(array, &distinct.elements)?;
+        let comma = if array.phase == Phase::First { &b""[..] } else { b"," };
+        self.had.insert(array.parent, number + 1);
+        self.pen.try_all(|pen| pen.take_all(&[comma, &distinct.elements[number].text].concat()))
     }
 
-    /// Finds the distinct element that an open element is the beginning of, if all of them begin like that.
-    pub(super) fn find_distinct(&mut self) -> Option<()> {
+    /// Goes on with the first of the distinct elements that an array does not have, where the open element is the
+    /// beginning of all of them.
+    pub(super) fn end_distinct(&mut self) -> Option<()> {
+        let array = *self.pen.frames.outermost_unique(self.pen.top)?;
         // The first element differs from all others, whatever it becomes.
-        let array = *self.pen.frames.outermost_unique(self.pen.top).filter(|array| array.seen != u32::MAX)?;
-        let (elements, shared) = self.distinct_elements(&array)?;
+        let distinct = self.costs.missing_elements(self.pen.frames, &array).filter(|_| array.seen != u32::MAX)?;
         let node = self.pen.node();
         let read = self.pen.frames.arena.bytes_since(node.trace, array.key);
-        let beginning = &elements.first()?.text[..shared];
+        let beginning = distinct.beginning();
         if beginning.is_empty() && node.kind != FrameKind::Value || !beginning.starts_with(&read) {
             return None;
         }
-        let number = self.next_distinct(&array, elements)?;
-        self.pen.take_all(&beginning[read.len()..])?;
-        self.distinct = Some(number);
-        Some(())
-    }
-
-    /// Writes the rest of the distinct element that was begun, if one was.
-    pub(super) fn end_distinct(&mut self) -> Option<()> {
-        let number = self.distinct.take()?;
-        let array = *self.pen.frames.outermost_unique(self.pen.top)?;
-        let (elements, shared) = self.distinct_elements(&array)?;
-        self.had.insert(array.parent, number + 1);
-        self.pen.take_all(&elements[number].text[shared..])?;
-        match self.pen.node().kind {
-            FrameKind::Scalar => self.pen.end_scalar(),
-            _ => Some(()),
-        }
-    }
-
-    /// The array of distinct elements of which one was begun.
-    pub(super) fn begun_distinct(&self) -> Option<&Frame> {
-        self.distinct.and_then(|_| self.pen.frames.outermost_unique(self.pen.top))
-    }
-
-    /// The distinct elements of an array that needs more of them, and with how many bytes all of them begin.
-    fn distinct_elements(&self, array: &Frame) -> Option<(&'a [DistinctElement], usize)> {
-        let frames = &*self.pen.frames;
-        if !frames.program.has_unique || array.len != 1 || array.trace != u32::MAX {
-            return None;
-        }
-        let shape = frames.arena.arrays[array.start as usize].shape as usize;
-        let needs_more = u64::from(array.count) < frames.program.arrays[shape].min;
-        let distinct = self.costs.distinct_elements(frames.program, shape).filter(|_| needs_more)?;
-        Some((&distinct.elements, distinct.shared))
+        let number = self.next_distinct(&array, &distinct.elements)?;
+        self.pen.try_all(|pen| pen.take_all(&distinct.elements[number].text[read.len()..]))
     }
 
     /// The first of the distinct elements that an array does not have.

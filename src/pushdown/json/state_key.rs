@@ -17,6 +17,9 @@ pub enum Detail {
     Whole,
     /// All but the states of lexemes.
     NoStates,
+    /// Everything of a frame, with the elements of an array that must differ by their place in this arena: for
+    /// configurations that all stand in it.
+    Here,
     /// What the future depends on: counters are cut to what a bound can still tell apart, what the declared order has
     /// left behind is left out. Literal tries are named by their numbers. Not for programs with unique elements,
     /// whose frames are described whole.
@@ -28,6 +31,12 @@ impl Arena {
     /// configurations of one program.
     pub fn describe(&self, program: &Program, top: FrameId, out: &mut Vec<u8>) {
         self.describe_by(program, top, Detail::Whole, out);
+    }
+
+    /// [`describe`](Self::describe) for configurations that all stand in this arena. Elements that must differ are not
+    /// written, so arrays of thousands of them take no longer than others.
+    pub fn describe_here(&self, program: &Program, top: FrameId, out: &mut Vec<u8>) {
+        self.describe_by(program, top, Detail::Here, out);
     }
 
     /// Writes what the future of `top` depends on, with counters and orders cut to what still matters: fewer
@@ -89,7 +98,7 @@ impl Arena {
                     let width = program.arrays[i.shape as usize].contains.len();
                     self.counts[i.counts as usize..][..width].iter().for_each(|&c| word(c));
                 }
-                self.describe_elements(n, trace, out);
+                self.describe_elements(n, trace, detail, out);
             }
             FrameKind::Object => {
                 for i in &self.objects[range] {
@@ -124,8 +133,12 @@ impl Arena {
     }
 
     /// Writes the elements that an array has, which must differ, and what was read of the open one.
-    fn describe_elements(&self, n: &Frame, trace: Option<u32>, out: &mut Vec<u8>) {
-        let mut seen: Vec<&[u8]> = self.unique.values(n.seen).collect();
+    fn describe_elements(&self, n: &Frame, trace: Option<u32>, detail: Detail, out: &mut Vec<u8>) {
+        let mut seen: Vec<&[u8]> = Vec::new();
+        match detail {
+            Detail::Here => out.extend(n.seen.to_le_bytes()),
+            _ => seen.extend(self.unique.values(n.seen)),
+        }
         seen.sort_unstable();
         if n.key != u32::MAX {
             out.extend(u32::MAX.to_le_bytes());

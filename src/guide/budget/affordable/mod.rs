@@ -479,7 +479,7 @@ impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
         let frames = JsonMachine { program: self.program, arena: self.arena };
         if !self.rests.describe(&frames, &n, &mut self.key) {
             self.key.truncate(1);
-            self.arena.describe(self.program, node, &mut self.key);
+            self.arena.describe_here(self.program, node, &mut self.key);
         }
     }
 }

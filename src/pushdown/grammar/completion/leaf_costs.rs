@@ -39,7 +39,7 @@ fn document_text(program: &Program, costs: &MinCosts, arena: &mut Arena, top: Fr
     let mut frames = JsonMachine { program, arena };
     let bytes = match frames.is_accepting(top) {
         true => Some(Vec::new()),
-        false => Completer::complete_until(&mut frames, costs, top, &mut KeyWatch::new(NONE), |_, _| false),
+        false => Completer::complete_until(&mut frames, costs, top, &mut KeyWatch::new(NONE), |_, _, _| false),
     };
     let mut at = top;
     let mut text = bytes.map(|bytes| (bytes.len(), bytes));

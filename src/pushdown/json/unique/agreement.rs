@@ -3,6 +3,8 @@
 //! The text so far, in any spelling and with members in any order, is read beside the canonical one. Where it ends
 //! inside a string or key, what is left of that string is noted.
 
+use std::borrow::Cow;
+
 use smallvec::SmallVec;
 
 use crate::json::canonical::{canonical, may_become};
@@ -50,9 +52,16 @@ pub(super) fn agrees((read, plain): (&[u8], bool), known: &[u8], out: &mut Repea
 
 /// A JSON string from behind its opening quote: what it decodes to, how far into an escape it is, and, if it is closed,
 /// what follows.
-pub(super) fn string(bytes: &[u8]) -> (Vec<u8>, EscapeState, Option<&[u8]>) {
+pub(super) fn string(bytes: &[u8]) -> (Cow<'_, [u8]>, EscapeState, Option<&[u8]>) {
+    // Most strings have no escapes, and stand for themselves.
+    let plain = bytes.iter().take_while(|&&byte| byte >= b' ' && byte != b'"' && byte != b'\\').count();
+    match bytes.get(plain) {
+        None => return (bytes.into(), EscapeState::Plain, None),
+        Some(b'"') => return (bytes[..plain].into(), EscapeState::Plain, bytes.get(plain + 1..)),
+        Some(_) => {}
+    }
     let (text, sub, read) = decode(EscapeState::Plain, bytes.iter().copied());
-    (text, sub, read.and_then(|read| bytes.get(read..)))
+    (text.into(), sub, read.and_then(|read| bytes.get(read..)))
 }
 
 /// What follows the canonical value that `bytes` begin with.
@@ -91,7 +100,7 @@ fn behind(bytes: &[u8]) -> &[u8] {
 }
 
 /// The members of a canonical object behind its opening brace: keys, decoded, with what their values begin.
-fn members(mut bytes: &[u8]) -> Vec<(Vec<u8>, &[u8])> {
+fn members(mut bytes: &[u8]) -> Vec<(Cow<'_, [u8]>, &[u8])> {
     let mut out = Vec::new();
     while let Some(text) = bytes.strip_prefix(b"\"") {
         let (key, _, after) = string(text);
@@ -111,7 +120,7 @@ fn value<'t>(read: &'t [u8], known: &[u8], out: &mut RepeatRests, depth: u32) ->
     }
     let Some((&first, after)) = read.split_first() else {
         match known.strip_prefix(b"\"\"") {
-            Some(text) => out.push(string(text).0.into(), EscapeState::Open),
+            Some(text) => out.push(string(text).0.into_owned().into(), EscapeState::Open),
             None => out.raw |= !known.starts_with(b"[") && !known.starts_with(b"{"),
         }
         return End::Open;
@@ -149,7 +158,7 @@ fn text<'t>(read: &'t [u8], known: &[u8], out: &mut RepeatRests) -> End<'t> {
     match string(read) {
         (text, _, Some(after)) if text == known => End::Equal(after),
         (_, _, Some(_)) => End::Apart,
-        (text, sub, None) => match known.strip_prefix(text.as_slice()) {
+        (text, sub, None) => match known.strip_prefix(&*text) {
             Some(rest) => {
                 out.push(rest.into(), sub);
                 End::Open
@@ -197,7 +206,7 @@ fn object<'t>(mut read: &'t [u8], known: &[u8], out: &mut RepeatRests, depth: u3
                 let (key, sub, behind) = string(after);
                 let Some(behind) = behind else {
                     let mut end = End::Apart;
-                    for rest in known.iter().filter_map(|m| m.0.strip_prefix(key.as_slice())) {
+                    for rest in known.iter().filter_map(|m| m.0.strip_prefix(&*key)) {
                         out.push(rest.into(), sub);
                         end = End::Open;
                     }

@@ -7,6 +7,7 @@
 //! ends inside a string or key, what is left of that string is all that can lead to a repetition.
 
 use smallvec::SmallVec;
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -142,7 +143,7 @@ impl JsonMachine<'_> {
         let read = self.arena.bytes_since(self.arena.nodes[top as usize].trace, node.key);
         let read = read.trim_ascii_start();
         let (text, sub) = match read.split_first() {
-            None => (Vec::new(), EscapeState::Open),
+            None => (Cow::default(), EscapeState::Open),
             Some((b'"', after)) => {
                 let (text, sub, after) = string(after);
                 if after.is_some() {
