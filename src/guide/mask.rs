@@ -283,7 +283,7 @@ impl Guide {
         let kept = match self.position {
             Position::Grammar { .. } => self.metered_for_budget(|guide| guide.keep_affordable(row)),
             _ if self.budget.is_none() => Some(()),
-            _ => self.with_memory_counted(|guide| guide.keep_affordable(row)),
+            _ => self.with_plans_counted(|guide| guide.keep_affordable(row)),
         };
         if kept.is_none() {
             row.fill(0);
@@ -296,7 +296,7 @@ impl Guide {
         match self.position {
             Position::Grammar { .. } => self.metered_for_budget(|guide| guide.push_reserve(token)).unwrap_or(false),
             _ if self.budget.is_none() => true,
-            _ => self.with_memory_counted(|guide| guide.push_reserve(token)).unwrap_or(false),
+            _ => self.with_plans_counted(|guide| guide.push_reserve(token)).unwrap_or(false),
         }
     }
 
@@ -308,6 +308,19 @@ impl Guide {
         self.work.taken = self.work.taken.wrapping_add(taken_here().wrapping_sub(before));
         if self.failure().is_none() && must_end(self.work.taken) {
             self.lose(too_little_memory());
+            return None;
+        }
+        Some(answer)
+    }
+
+    /// [`with_memory_counted`](Self::with_memory_counted) for what a budget asks of a document. The plans that were made
+    /// are counted as well: where an output has a new one behind each of its tokens, and all are long, the guide is lost.
+    fn with_plans_counted<T>(&mut self, work: impl FnOnce(&mut Guide) -> T) -> Option<T> {
+        let most = self.index.0.limits.max_mask_steps;
+        self.budget_work.left(most, self.history.len());
+        let answer = self.with_memory_counted(work)?;
+        if self.budget_work.left(most, self.history.len()) == 0 {
+            self.lose(too_much_work("steps of the plans under max_tokens of an output", most, most + 1));
             return None;
         }
         Some(answer)

@@ -85,15 +85,15 @@ impl PlainPrices {
 /// Tokens that complete an output, or the first ones of such.
 #[derive(Clone)]
 pub(in crate::guide) struct Plan {
-    pub(in crate::guide) tokens: Arc<[u32]>,
+    pub(in crate::guide) tokens: Vec<u32>,
     /// So many tokens at most complete the output behind these.
     pub(in crate::guide) tail: u32,
 }
 
 impl Plan {
     /// All tokens of a completion.
-    pub(in crate::guide) fn whole(tokens: impl Into<Arc<[u32]>>) -> Plan {
-        Plan { tokens: tokens.into(), tail: 0 }
+    pub(in crate::guide) fn whole(tokens: Vec<u32>) -> Plan {
+        Plan { tokens, tail: 0 }
     }
 
     /// So many tokens complete the output at most.
@@ -429,7 +429,7 @@ impl CompletionGraph {
         loop {
             let cell = &self.cells[at as usize];
             if cell.next == at {
-                return Some(Plan { tokens: tokens.into(), tail: cell.tokens });
+                return Some(Plan { tokens, tail: cell.tokens });
             }
             tokens.push(cell.token);
             at = cell.after;

@@ -25,6 +25,7 @@ mod grammar;
 mod grammar_positions;
 mod pattern_ends;
 pub(super) mod plan;
+mod plan_tokens;
 mod room;
 mod shortest_tokenization;
 
@@ -39,6 +40,7 @@ use crate::guide::budget::fewest_tokens_search::{FewestSearch, MAX_LOOKED, MAX_L
 use crate::guide::budget::grammar::NearTheEnd;
 use crate::guide::budget::pattern_ends::PatternEnds;
 use crate::guide::budget::plan::{Budget, BudgetedDocument, Reserve};
+use crate::guide::budget::plan_tokens::PlanTokens;
 use crate::guide::budget::shortest_tokenization::FewestTokens;
 use crate::guide::position::Position;
 use crate::index::IndexEngine;
@@ -70,8 +72,8 @@ impl Guide {
         if let Some(tokens) = self.tokens_by_tables() {
             return Ok(tokens as usize);
         }
-        if let Some(Reserve { plan: Some((plan, done)), .. }) = self.budget.as_ref().and_then(|b| b.reserves.last()) {
-            return Ok(plan.len() as usize - done);
+        if let Some(Reserve { plan: Some(plan), .. }) = self.budget.as_ref().and_then(|b| b.reserves.last()) {
+            return Ok(plan.len() as usize);
         }
         if !self.leave_tables() {
             return Err(self.failure().cloned().unwrap_or_else(no_plan));
@@ -137,6 +139,7 @@ impl Guide {
             reserves: Vec::new(),
             known: Vec::new(),
             here: None,
+            latest: PlanTokens::default(),
         };
         let reserve = match self.tokens_by_tables() {
             Some(bound) if bound > most => return Err(Error::budget(most, bound)),
@@ -155,7 +158,7 @@ impl Guide {
                     if budget.is_searched {
                         plan = Some(self.plan_within(most, plan.map(|p| p.len()))?);
                     }
-                    Reserve::planned(plan.ok_or_else(|| Error::budget_unknown(most))?)
+                    budget.planned(plan.ok_or_else(|| Error::budget_unknown(most))?)
                 }
             }
         };
@@ -202,8 +205,8 @@ impl Guide {
 
     /// The next token of the guide's plan, if `left` tokens are enough for all of the plan.
     fn planned_token(&self, left: u64) -> Option<u32> {
-        let (plan, done) = self.budget.as_ref()?.reserves.last()?.plan.as_ref()?;
-        plan.tokens.get(*done).copied().filter(|_| plan.len() - *done as u64 <= left)
+        let plan = self.budget.as_ref()?.reserves.last()?.plan.as_ref()?;
+        plan.tokens.first().filter(|_| plan.len() <= left)
     }
 
     /// Takes `token`, which was stepped just now, out of the budget. False if the tokens that are left then do not
@@ -239,9 +242,9 @@ impl Guide {
         if reserve.bound > left {
             let made = self.plan_by(left).filter(|p| p.len() <= left);
             let made = made.or_else(|| self.plan_near(left)).or_else(|| self.plan_as_bounded(left));
-            reserve = match made {
-                Some(plan) => Reserve::planned(plan),
-                None => match self.bound_grammar(left, NearTheEnd::BoundSuffices) {
+            reserve = match (made, &mut self.budget) {
+                (Some(plan), Some(budget)) => budget.planned(plan),
+                _ => match self.bound_grammar(left, NearTheEnd::BoundSuffices) {
                     Some(bound) => Reserve { bound, plan: None },
                     None => {
                         self.forget_bounds();
@@ -313,10 +316,13 @@ impl Guide {
         let left = self.tokens_left().unwrap_or(u64::MAX);
         let plan = self.plan_here().filter(|plan| plan.tail == 0 || plan.len() <= left);
         if let Some(plan) = plan.or_else(|| self.whole_plan_here())
-            && let Some(r) = self.budget.as_mut().and_then(|b| b.reserves.last_mut())
+            && let Some(budget) = &mut self.budget
         {
-            r.bound = r.bound.min(plan.len());
-            r.plan = Some((plan, 0));
+            let plan = budget.hold(plan);
+            if let Some(r) = budget.reserves.last_mut() {
+                r.bound = r.bound.min(plan.len());
+                r.plan = Some(plan);
+            }
         }
     }
 
@@ -328,7 +334,7 @@ impl Guide {
     /// Tokens that complete the output from here; none may be found where more than `most` are needed.
     fn plan_by(&mut self, most: u64) -> Option<Plan> {
         if self.is_accepting() {
-            return Some(Plan::whole([]));
+            return Some(Plan::whole(Vec::new()));
         }
         if let (IndexEngine::Pattern(l), Position::Pattern(s)) = (&self.index.0.engine, &self.position) {
             let bytes = shortest_end(&l.lexeme, *s, 0)?;
@@ -361,7 +367,10 @@ impl Guide {
 
     /// [`plan_by`](Self::plan_by) in a document. With `may_have_tail` a plan may be the beginning of one.
     fn plan_document(&mut self, most: u64, may_have_tail: bool) -> Option<Plan> {
+        /// Steps that a byte of a completion counts for.
+        const STEPS_A_BYTE: usize = 4;
         let most_names = self.names_within(most);
+        let mut effort = 0;
         let plan = self.in_document(|document, speller| {
             let BudgetedDocument { program, costs, arena, top, rests, bounds, .. } = document;
             let bounds = bounds.filter(|_| may_have_tail);
@@ -371,9 +380,11 @@ impl Guide {
                 let mut watch = KeyWatch { max_searched, ..KeyWatch::new(NONE) };
                 let mut frames = JsonMachine { program, arena };
                 let rest = rests.rest_at(&mut frames, (costs, bounds), &speller, top, &mut watch);
+                effort += watch.effort;
                 rests.plan(rest)
             })
         });
+        self.budget_work.pay(effort.saturating_mul(STEPS_A_BYTE));
         plan.flatten()
     }
 

@@ -2,6 +2,7 @@
 
 use crate::guide::CompletionGraph;
 use crate::guide::budget::completions::Plan;
+use crate::guide::budget::plan_tokens::PlanTokens;
 use crate::mask::json::cache::completion_facts::CompletionFacts;
 use crate::pushdown::completion::completion_bounds::{CompletionBound, CompletionBounds};
 use crate::pushdown::completion::min_cost::MinCosts;
@@ -14,26 +15,38 @@ use smallvec::SmallVec;
 /// What completes the output from one position.
 #[derive(Clone)]
 pub(crate) struct Reserve {
-    /// The plan, if it was made, and how much of it was followed.
-    pub(in crate::guide) plan: Option<(Plan, usize)>,
+    /// The plan, if it was made.
+    pub(in crate::guide) plan: Option<HeldPlan>,
     /// At most this many tokens complete the output.
     pub(in crate::guide) bound: u64,
 }
 
-impl Reserve {
-    /// What a new plan says.
-    pub(super) fn planned(plan: Plan) -> Reserve {
-        Reserve { bound: plan.len(), plan: Some((plan, 0)) }
-    }
+/// What is left of a plan.
+#[derive(Clone)]
+pub(crate) struct HeldPlan {
+    pub(super) tokens: PlanTokens,
+    /// See [`Plan`].
+    tail: u32,
+    /// Bytes that it has for itself, where it was made for this position.
+    made: u32,
+}
 
+impl HeldPlan {
+    /// So many tokens complete the output at most.
+    pub(super) fn len(&self) -> u64 {
+        self.tokens.len() + u64::from(self.tail)
+    }
+}
+
+impl Reserve {
     /// What is left if `token` comes, and the plan says so.
     pub(super) fn followed(&self, token: u32) -> Option<Reserve> {
-        let (plan, done) = self.plan.as_ref()?;
-        let (first, rest) = plan.tokens.get(*done..)?.split_first()?;
-        let bound = rest.len() as u64 + u64::from(plan.tail);
+        let plan = self.plan.as_ref().filter(|plan| plan.tokens.first() == Some(token))?;
+        let rest = HeldPlan { tokens: plan.tokens.rest(), tail: plan.tail, made: 0 };
+        let bound = rest.len();
         // Behind the last of its tokens a plan that has a tail is made anew.
-        let is_followed = !rest.is_empty() || plan.tail == 0;
-        (*first == token).then(|| Reserve { plan: is_followed.then(|| (plan.clone(), done + 1)), bound })
+        let goes_on = rest.tokens.len() > 0 || rest.tail == 0;
+        Some(Reserve { plan: Some(rest).filter(|_| goes_on), bound })
     }
 }
 
@@ -53,6 +66,8 @@ pub(crate) struct Budget {
     pub(super) known: Vec<(FrameId, CompletionBound)>,
     /// The bound of the present position.
     pub(super) here: Option<CompletionBound>,
+    /// The tokens of the plan that was made last.
+    pub(super) latest: PlanTokens,
 }
 
 /// Where a guide stands in a document, and what is known of the rests.
@@ -69,6 +84,19 @@ pub(crate) struct BudgetedDocument<'a> {
 }
 
 impl Budget {
+    /// Takes a new plan for some position.
+    pub(super) fn hold(&mut self, plan: Plan) -> HeldPlan {
+        let (tokens, made) = PlanTokens::new(&plan.tokens, &self.latest);
+        self.latest = tokens.clone();
+        HeldPlan { tokens, tail: plan.tail, made }
+    }
+
+    /// What a new plan says.
+    pub(super) fn planned(&mut self, plan: Plan) -> Reserve {
+        let plan = self.hold(plan);
+        Reserve { bound: plan.len(), plan: Some(plan) }
+    }
+
     /// The bound of `node`, with a value above it that has ended, and all below it.
     pub(super) fn below(&mut self, bounds: &CompletionBounds, frames: &JsonMachine, node: FrameId) -> CompletionBound {
         let mut chain: SmallVec<[FrameId; 8]> = SmallVec::new();
@@ -99,7 +127,7 @@ impl Budget {
 
     /// Bytes held.
     pub(in crate::guide) fn memory_bytes(&self) -> usize {
-        let plan = |r: &Reserve| r.plan.as_ref().map_or(0, |(p, done)| if *done == 0 { p.tokens.len() * 4 } else { 0 });
+        let plan = |r: &Reserve| r.plan.as_ref().map_or(0, |plan| plan.made as usize);
         self.reserves.capacity() * size_of::<Reserve>()
             + self.known.capacity() * size_of::<(FrameId, CompletionBound)>()
             + self.reserves.iter().map(plan).sum::<usize>()

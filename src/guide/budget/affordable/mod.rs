@@ -69,6 +69,8 @@ const REFUSED_A_STEP: usize = 16;
 const BYTES_A_STEP: usize = 8;
 /// Words of bits of names that a step copies, for as much work of a search as a step: they are what it holds.
 const WORDS_A_STEP: usize = 32;
+/// Bytes of a number that must differ from others, for as much work as a step.
+const DIGITS_A_STEP: usize = 8;
 /// Nodes of a trie that are looked at for as much work as a step.
 const NODES_A_STEP: usize = 64;
 
@@ -97,6 +99,8 @@ pub(super) struct AffordableTokens<'a, U> {
     exceptions: Vec<Box<[u8]>>,
     /// How many steps were no look-up.
     made: usize,
+    /// Work of a step.
+    step: usize,
     /// Work that was done, and beyond which tokens are left out.
     work: usize,
     max_work: usize,
@@ -129,12 +133,24 @@ impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
             key,
             exceptions,
             made,
+            step: 1,
             work,
             max_work,
             left_out,
         };
+        affordable.step = affordable.work_of_step();
         affordable.add(ConfigClass::at(top), None);
         affordable
+    }
+
+    /// Work of a step from where the guide is. A number that must differ from others is read as a whole behind each byte.
+    fn work_of_step(&mut self) -> usize {
+        let (n, frames) = (self.arena.nodes[self.top as usize], self.frames());
+        let array = frames.arena.nodes.get(n.parent as usize).filter(|array| array.key != u32::MAX);
+        match array.filter(|_| n.kind == FrameKind::Scalar && frames.is_raw(&n)) {
+            Some(array) => 1 + frames.arena.bytes_since(n.trace, array.key).len() / DIGITS_A_STEP,
+            None => 1,
+        }
     }
 
     /// For a search, which has a bound of its own.
@@ -399,7 +415,7 @@ impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
             self.arena.truncate(&mark);
             return DEAD_CONFIG;
         }
-        self.work += 1;
+        self.work += self.step;
         self.made += self.words_of(to) / WORDS_A_STEP;
         let mut class = ConfigClass::at(to);
         if b" \t\n\r".contains(&byte) {

@@ -4,6 +4,7 @@
 //! inside a string or key, what is left of that string is noted.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use smallvec::SmallVec;
 
@@ -21,9 +22,28 @@ pub(super) struct RepeatRests {
     pub(super) sub: Option<EscapeState>,
     pub(super) raw: bool,
     pub(super) unknown: bool,
+    /// Canonical texts of the numbers and words of what was read, by where they begin and end in memory: they are asked
+    /// for beside each element.
+    scalars: SmallVec<[(Range<*const u8>, Option<Box<[u8]>>); 4]>,
 }
 
 impl RepeatRests {
+    /// From now on other text is read.
+    pub(super) fn begin(&mut self) {
+        self.scalars.clear();
+    }
+
+    /// Whether a number or word of what was read has a canonical text.
+    fn is_canonical(&mut self, text: &[u8], own: &[u8]) -> bool {
+        let place = text.as_ptr_range();
+        let known = self.scalars.iter().position(|(at, _)| *at == place);
+        let at = known.unwrap_or_else(|| {
+            self.scalars.push((place, canonical(text)));
+            self.scalars.len() - 1
+        });
+        self.scalars[at].1.as_deref() == Some(own)
+    }
+
     /// All strings are the same one, so they are as far into an escape.
     fn push(&mut self, text: Box<[u8]>, sub: EscapeState) {
         self.texts.push(text);
@@ -137,7 +157,7 @@ fn value<'t>(read: &'t [u8], known: &[u8], out: &mut RepeatRests, depth: u32) ->
             let own = &known[..known.iter().position(|b| *b == b',').unwrap_or(known.len())];
             let ends = |b: &u8| matches!(b, b',' | b'}' | b']' | b' ' | b'\t' | b'\n' | b'\r');
             match read.iter().position(ends) {
-                Some(end) if canonical(&read[..end]).is_some_and(|v| *v == *own) => End::Equal(&read[end..]),
+                Some(end) if out.is_canonical(&read[..end], own) => End::Equal(&read[end..]),
                 Some(_) => End::Apart,
                 None => {
                     let number = matches!(own.first(), Some(b'+' | b'-'));

@@ -244,6 +244,7 @@ impl JsonMachine<'_> {
         let is_long = read.len() > MAX_TEXT;
         let (read, mut unsaid) = (&read[..read.len().min(MAX_TEXT)], RepeatRests::default());
         let noted = if is_long { &mut unsaid } else { &mut *out };
+        noted.begin();
         let read = read.trim_ascii_start();
         let plain = read.first() == Some(&b'"') && !read.contains(&b'\\');
         let mut candidates = self.arena.candidates(&array, trace);
