@@ -6,7 +6,7 @@ use crate::pushdown::completion::completion_bounds::{
     AROUND_KEY, CompletionBound, CompletionBounds, DIGITS, UNBOUNDED, bytes_of,
 };
 use crate::pushdown::completion::unique_bounds::UniqueEnd;
-use crate::pushdown::json::frame::{ArrayItem, Frame, FrameKind, ObjectItem, Phase};
+use crate::pushdown::json::frame::{ArrayItem, Frame, FrameId, FrameKind, NONE, ObjectItem, Phase};
 use crate::pushdown::json::machine::JsonMachine;
 
 /// Names that a key may become, which are looked at one by one.
@@ -44,7 +44,8 @@ impl CompletionBounds {
     pub fn of_missing_elements(&self, frames: &JsonMachine, array: &Frame) -> Option<u32> {
         let [item] = &frames.arena.arrays[array.items()] else { return None };
         let missing = frames.program.arrays[item.shape as usize].min.saturating_sub(array.count.into());
-        if missing <= FEW_MISSING {
+        // An element around the array may have to differ as well.
+        if missing <= FEW_MISSING || array.trace != u32::MAX {
             return None;
         }
         let elements = self.missing_elements(item.shape, missing);
@@ -100,19 +101,21 @@ impl CompletionBounds {
         if !frames.program.has_unique {
             return None;
         }
-        let around = |node: &Frame| frames.arena.nodes.get(node.parent as usize);
-        let is_unique = |n: &&Frame| n.kind == FrameKind::Array && frames.any_unique(n);
+        let nodes = &frames.arena.nodes;
+        let is_unique = |&at: &FrameId| nodes[at as usize].kind == FrameKind::Array && frames.any_unique(&nodes[at as usize]);
+        let around = std::iter::successors(Some(node.parent), |&at| Some(nodes[at as usize].parent));
+        let mut around = around.take_while(|&at| at != NONE);
         // Bytes are recorded inside the elements of the outermost one, and from their first bytes on.
-        let array = match node.trace {
-            u32::MAX => around(node).filter(is_unique)?,
-            _ => std::iter::successors(around(node), |n| around(n)).find(|n| n.trace == u32::MAX)?,
+        let number = match node.trace {
+            u32::MAX => around.next().filter(is_unique)?,
+            _ => around.clone().find(|&at| nodes[at as usize].trace == u32::MAX)?,
         };
-        let open = std::iter::successors(around(node), |n| around(n)).take_while(|n| n.trace != u32::MAX);
-        if array.trace != u32::MAX || open.filter(is_unique).next().is_some() {
+        let array = &nodes[number as usize];
+        if node.trace != u32::MAX && around.take_while(|&at| at != number).any(|at| is_unique(&at)) {
             return Some(UniqueEnd::Unknown);
         }
-        // The first element differs from all others, whatever it becomes.
-        if array.seen == u32::MAX {
+        // The first element differs from all others, whatever it becomes, and so may what was read of another one.
+        if array.seen == u32::MAX || frames.arena.unique.is_distinct(number) {
             return None;
         }
         let ends = frames.arena.arrays[array.items()].iter().map(|item| self.unique[item.shape as usize]);

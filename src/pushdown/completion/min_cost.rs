@@ -102,9 +102,8 @@ impl MinCosts {
     }
 
     /// The [`distinct_elements`](Self::distinct_elements) of an array that needs more elements, all of them different.
-    /// It lies in no element that must differ itself.
     pub(crate) fn missing_elements(&self, frames: &JsonMachine, array: &Frame) -> Option<&DistinctElements> {
-        if !frames.program.has_unique || array.len != 1 || array.trace != u32::MAX {
+        if !frames.program.has_unique || array.len != 1 {
             return None;
         }
         let shape = frames.arena.arrays[array.start as usize].shape as usize;

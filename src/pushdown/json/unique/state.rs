@@ -60,6 +60,11 @@ impl UniqueState {
         self.elements.len() as u32
     }
 
+    /// Whether it was noted that the open element of an array differs from all others, however it goes on.
+    pub fn is_distinct(&self, array: FrameId) -> bool {
+        self.known_distinct.has(array)
+    }
+
     /// Whether the elements of an array, from `last` back to the first, have this canonical text.
     pub fn has(&mut self, last: u32, value: &[u8]) -> bool {
         self.elements.has(last, value)
