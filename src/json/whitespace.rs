@@ -1,5 +1,7 @@
 //! Whitespace between the tokens of JSON: where it may stand, which, and the automaton of a pattern for it.
 
+use std::collections::VecDeque;
+
 use crate::error::Result;
 use rustc_hash::FxHashMap;
 
@@ -64,6 +66,24 @@ impl WhitespaceRule {
             .map(|s| std::array::from_fn(|i| if leads(&live, s, i) { self.next[s][i] } else { u16::MAX }))
             .collect();
         Some(WhitespaceRule { next, accepting: self.accepting.clone(), most: self.most })
+    }
+
+    /// The fewest bytes that may stand here, if any may; the first of several.
+    pub fn shortest(&self) -> Option<Vec<u8>> {
+        let mut met = vec![false; self.next.len()];
+        let mut open = VecDeque::from([(0usize, Vec::new())]);
+        while let Some((state, read)) = open.pop_front() {
+            if self.accepting[state] {
+                return Some(read);
+            }
+            for (&next, &byte) in self.next[state].iter().zip(b" \t\n\r") {
+                if let Some(met) = met.get_mut(usize::from(next)).filter(|met| !**met) {
+                    *met = true;
+                    open.push_back((next.into(), [&read[..], &[byte]].concat()));
+                }
+            }
+        }
+        None
     }
 
     /// The successor of `state` under a byte, if it is whitespace that may stand here.

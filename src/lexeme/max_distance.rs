@@ -87,6 +87,19 @@ impl Lexeme {
         self.state(state).is_plain().then(|| distances(self, state, count, false))?
     }
 
+    /// The states of a string outside of escapes, whatever text leads to them; `None` of other lexemes, and where finding
+    /// out takes too long.
+    pub(crate) fn text_states(&self) -> Option<Vec<StateId>> {
+        if self.kind() == LexemeKind::Raw {
+            return None;
+        }
+        let places = distances(self, self.start(), 0, true)?.into_keys();
+        let mut states: Vec<StateId> = places.map(|(state, _)| state).filter(|&state| state != self.start()).collect();
+        states.sort_unstable();
+        states.dedup();
+        Some(states)
+    }
+
     /// So many bytes lead from any state of any string, after `count` code points, to its end; `None` of other lexemes.
     pub fn missing_bytes(&self, count: u32) -> Option<u32> {
         Some(self.missing_characters(count)?.saturating_add(BYTES_OF_ESCAPE as u32))

@@ -21,6 +21,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
+use crate::guide::budget::plan_tokens::Plan;
 use crate::guide::budget::shortest_tokenization::FewestTokens;
 use crate::index::IndexCore;
 use crate::lexeme::shortest_end::MAX_SEARCHED;
@@ -79,26 +80,6 @@ impl PlainPrices {
             (true, false) => None,
             (_, fits) => Some(fits),
         }
-    }
-}
-
-/// Tokens that complete an output, or the first ones of such.
-#[derive(Clone)]
-pub(in crate::guide) struct Plan {
-    pub(in crate::guide) tokens: Vec<u32>,
-    /// So many tokens at most complete the output behind these.
-    pub(in crate::guide) tail: u32,
-}
-
-impl Plan {
-    /// All tokens of a completion.
-    pub(in crate::guide) fn whole(tokens: Vec<u32>) -> Plan {
-        Plan { tokens, tail: 0 }
-    }
-
-    /// So many tokens complete the output at most.
-    pub(in crate::guide) fn len(&self) -> u64 {
-        self.tokens.len() as u64 + u64::from(self.tail)
     }
 }
 
@@ -330,7 +311,7 @@ impl CompletionGraph {
                 && let Some(distinct) = costs.missing_elements(frames, n)
                 && let Some(tokens) = bounds.of_missing_elements(frames, n)
             {
-                tail = Some((tokens, distinct.beginning()));
+                tail = Some((tokens, distinct));
                 return true;
             }
             if read > 0 && !is_numbered(frames, n) {
@@ -363,9 +344,9 @@ impl CompletionGraph {
             return NOWHERE;
         };
         let mut cell = found;
-        if let Some((tokens, beginning)) = tail {
+        if let Some((tokens, distinct)) = tail {
             cell = self.tail(tokens);
-            for &byte in b",".iter().chain(beginning).rev() {
+            for &byte in distinct.separator.iter().chain(distinct.beginning()).rev() {
                 cell = self.spelled(byte, cell, speller);
             }
         }

@@ -1,8 +1,7 @@
 //! The state of a token budget: what is left, and the plan that completes the output within it.
 
 use crate::guide::CompletionGraph;
-use crate::guide::budget::completions::Plan;
-use crate::guide::budget::plan_tokens::PlanTokens;
+use crate::guide::budget::plan_tokens::{Plan, PlanTokens};
 use crate::mask::json::cache::completion_facts::CompletionFacts;
 use crate::pushdown::completion::completion_bounds::{CompletionBound, CompletionBounds};
 use crate::pushdown::completion::min_cost::MinCosts;

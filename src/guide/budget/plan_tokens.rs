@@ -10,6 +10,26 @@ use std::sync::Arc;
 /// Tokens of a piece, but for the first one of a plan, which may have fewer.
 const PIECE: usize = 64;
 
+/// Tokens that complete an output, or the first ones of such.
+#[derive(Clone)]
+pub(in crate::guide) struct Plan {
+    pub(in crate::guide) tokens: Vec<u32>,
+    /// So many tokens at most complete the output behind these.
+    pub(in crate::guide) tail: u32,
+}
+
+impl Plan {
+    /// All tokens of a completion.
+    pub(in crate::guide) fn whole(tokens: Vec<u32>) -> Plan {
+        Plan { tokens, tail: 0 }
+    }
+
+    /// So many tokens complete the output at most.
+    pub(in crate::guide) fn len(&self) -> u64 {
+        self.tokens.len() as u64 + u64::from(self.tail)
+    }
+}
+
 /// The tokens that are left of a plan.
 #[derive(Clone, Default)]
 pub(in crate::guide) struct PlanTokens {

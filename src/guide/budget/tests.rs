@@ -69,6 +69,19 @@ const BOUNDED: &[&str] = &[
         "name":{"type":"array","minItems":3,"items":{"type":"null"}}},"additionalProperties":false}"#,
     r#"{"type":"array","items":{"type":"string"},"uniqueItems":true,"minItems":3}"#,
     r#"{"type":"array","items":{"enum":["a","bb","ccc","dddd","a longer one"]},"uniqueItems":true,"minItems":2}"#,
+    r#"{"type":"array","items":{"type":"object","properties":{"a":{"type":"integer"},"name":{"type":"string"},
+        "b":{"enum":["x","yy"]}},"required":["a","name"],"additionalProperties":false},"uniqueItems":true,"minItems":12}"#,
+    r#"{"type":"array","items":{"type":"object","properties":{"b":{"enum":["x","yy"]},"a":{"type":"boolean"}},
+        "required":["b"],"additionalProperties":false},"uniqueItems":true,"minItems":3}"#,
+    r#"{"type":"array","items":{"type":"object"},"uniqueItems":true,"minItems":12}"#,
+    r#"{"type":"array","items":{"type":"number"},"uniqueItems":true,"minItems":12}"#,
+    r#"{"type":"array","items":{"type":"array","items":{"type":"integer","minimum":3},"minItems":2,"maxItems":2},
+        "uniqueItems":true,"minItems":12}"#,
+    r#"{"type":"array","items":{"type":"array","items":{"type":"string"},"uniqueItems":true,"minItems":10},"minItems":2}"#,
+    r#"{"type":"array","items":{"anyOf":[{"type":"string","pattern":"^[a-c]+$"},{"type":"string","maxLength":3},
+        {"type":"boolean"}]},"uniqueItems":true,"minItems":12}"#,
+    r#"{"type":"object","properties":{"a":{"type":"array","items":{"type":"integer"},"uniqueItems":true,"minItems":10},
+        "b":{"type":"array","items":{"type":"string"},"uniqueItems":true,"minItems":2}},"required":["a","b"]}"#,
     r#"{"type":"array","contains":{"const":"abc"},"minContains":3,"items":{"type":"string"}}"#,
     r#"{"type":"object","additionalProperties":{"type":["object","array","string"],"minItems":2,"minProperties":0}}"#,
     r#"{"type":"object","properties":{"a":{"type":"string","pattern":"^(abc|x{3,20})$"},"b":{"type":"number","minimum":-3}}}"#,
@@ -138,12 +151,21 @@ fn much_room_forbids_nothing() {
         r#"{"type":"string","pattern":"^.{0,30}$"}"#,
         r#"{"type":"object","properties":{"name":{"type":"string","maxLength":30},"age":{"type":"integer","minimum":0,
             "maximum":120}},"required":["name","age"],"additionalProperties":false}"#,
+        r#"{"type":"array","items":{"type":"object","properties":{"name":{"type":"string"},"age":{"type":"integer"}},
+            "required":["name","age"],"additionalProperties":false},"uniqueItems":true,"minItems":30}"#,
+        r#"{"type":"array","items":{"type":"string","maxLength":30},"uniqueItems":true,"minItems":30}"#,
+        r#"{"type":"array","items":{"type":"array","items":{"type":"number"},"minItems":2,"maxItems":2},
+            "uniqueItems":true}"#,
     ];
     for (vocabulary, text) in [vocabulary(), vocabulary_with_gaps()].iter().flat_map(|v| strings.map(|s| (v, s))) {
         for spelling in [Spelling::Plain, Spelling::Constants, Spelling::Any] {
             let options =
                 SchemaOptions { spelling: Some(spelling), whitespace: Whitespace::Spaced, ..SchemaOptions::default() };
-            let index = Index::from_json_schema(text, vocabulary, &options, &Limits::default()).unwrap();
+            // Where elements must differ, some spellings need bytes that one vocabulary lacks.
+            let index = match Index::from_json_schema(text, vocabulary, &options, &Limits::default()) {
+                Err(error) if error.kind() == ErrorKind::Unsatisfiable && text.contains("uniqueItems") => continue,
+                index => index.unwrap(),
+            };
             let mut free = index.guide(&GuideOptions::default()).unwrap();
             let budget = GuideOptions { max_tokens: Some(5_000), ..GuideOptions::default() };
             let mut guide = index.guide(&budget).unwrap();
@@ -212,4 +234,65 @@ fn multiples_of_large_numbers_are_completed_in_time() {
         }
     }
     assert!(stepped > 20_000, "{stepped}");
+}
+
+/// The elements that completions write into an array, and bounds count, are valid, and no two of them are equal.
+#[test]
+fn missing_elements_are_valid_and_different() {
+    let vocabulary = vocabulary();
+    let mut arrays = 0;
+    for text in BOUNDED.iter().filter(|text| text.starts_with(r#"{"type":"array""#)) {
+        for least in [1, 9, 70, 700] {
+            let mut schema: serde_json::Value = serde_json::from_str(text).unwrap();
+            schema["minItems"] = least.into();
+            let options = SchemaOptions::default();
+            let Ok(index) = Index::from_json_schema(&schema.to_string(), &vocabulary, &options, &Limits::default())
+            else {
+                continue;
+            };
+            let IndexEngine::Document { program, .. } = &index.0.engine else { panic!("{text}") };
+            let costs = MinCosts::compute(program);
+            let shape = program.rules[program.root.0 as usize].arrays[0] as usize;
+            let Some(distinct) = costs.distinct_elements(program, shape) else { continue };
+            assert_eq!(distinct.elements.len(), least);
+            assert!(distinct.elements.iter().all(|e| e.text.starts_with(distinct.beginning())));
+            let elements: Vec<&[u8]> = distinct.elements.iter().map(|element| &*element.text).collect();
+            let whole = [b"[", &elements.join(&distinct.separator[..])[..], b"]"].concat();
+            let mut guide = index.guide(&GuideOptions::default()).unwrap();
+            let tokens: Vec<u32> = whole.iter().map(|&byte| byte.into()).collect();
+            let said = String::from_utf8_lossy(&whole);
+            assert_eq!(guide.advance_many(&tokens), tokens.len(), "{schema} {said}");
+            assert!(guide.is_accepting(), "{schema} {said}");
+            arrays += 1;
+        }
+    }
+    assert!(arrays > 20, "{arrays}");
+}
+
+/// With hardly any room too each token of a mask is taken, and what follows is completed in time.
+#[test]
+fn unique_elements_are_completed_in_time() {
+    let vocabulary = vocabulary();
+    let mut rng = Rng(3);
+    let mut stepped = 0;
+    for text in BOUNDED.iter().filter(|text| text.contains("uniqueItems")) {
+        let index = Index::from_json_schema(text, &vocabulary, &SchemaOptions::default(), &Limits::default()).unwrap();
+        let fewest = index.guide(&GuideOptions::default()).unwrap().min_tokens_to_finish().unwrap();
+        for room in [0, 1, 4, 15, 40] {
+            let options = GuideOptions { max_tokens: Some(fewest + room), ..GuideOptions::default() };
+            let mut guide = index.guide(&options).unwrap();
+            while !guide.is_terminated() {
+                let allowed = guide.allowed_token_ids();
+                let said = || String::from_utf8_lossy(&vocabulary.decode(&guide.tokens()).unwrap()).into_owned();
+                assert!(!allowed.is_empty(), "{text} {room}: nothing follows {:?}", said());
+                for &token in &allowed {
+                    assert!(guide.clone().try_advance(token), "{text} {room}: {token} behind {:?}", said());
+                    stepped += 1;
+                }
+                guide.advance(*rng.pick(&allowed)).unwrap();
+            }
+            assert!(guide.tokens().len() <= fewest + room + 1);
+        }
+    }
+    assert!(stepped > 10_000, "{stepped}");
 }

@@ -366,7 +366,7 @@ impl MissingElements {
     fn of_shape(program: &Program, costs: &MinCosts, shape: usize, count: impl Fn(&[u8]) -> u32) -> MissingElements {
         let Some(distinct) = costs.distinct_elements(program, shape) else { return MissingElements::default() };
         let [first, ..] = &distinct.elements[..] else { return MissingElements::default() };
-        let beginning = [b",", &first.text[..distinct.shared]].concat();
+        let beginning = [&distinct.separator, &first.text[..distinct.shared]].concat();
         let rest = |element: &DistinctElement| count(&element.text[distinct.shared..]);
         let last = distinct.elements.iter().map(rest).max().unwrap_or(UNBOUNDED);
         let mut most = 0;
@@ -383,7 +383,8 @@ impl MissingElements {
         });
         let sums = sums.collect();
         // The first element of an array has no comma.
-        MissingElements { beginning: count(&beginning).max(count(&beginning[1..])), sums }
+        let first = count(&first.text[..distinct.shared]);
+        MissingElements { beginning: count(&beginning).max(first), sums }
     }
 
     /// So many elements, from behind the beginning of the first one on.

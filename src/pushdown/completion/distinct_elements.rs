@@ -11,6 +11,7 @@
 
 use crate::expr::INF;
 use crate::json::canonical::canonical;
+use crate::json::whitespace::Gap;
 use crate::lexeme::shortest_end::{short_end, shortest_members};
 use crate::lexeme::{Lexeme, LexemeKind};
 use crate::pushdown::completion::min_cost::MinCosts;
@@ -27,6 +28,7 @@ const MOST_BYTES: usize = 1 << 19;
 const MAX_DEPTH: usize = 64;
 /// How many members of a lexeme are listed for each element: several spell one number, and their beginnings count.
 const LISTED_AN_ELEMENT: usize = 8;
+const LEAST_LISTED: usize = 1 << 10;
 /// Characters at the end of a text that tell it from others.
 const DIGITS: u32 = 4;
 const ALPHABET: &[u8; 62] = b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -38,6 +40,8 @@ pub(crate) struct DistinctElements {
     pub elements: Box<[DistinctElement]>,
     /// With so many bytes all of them begin.
     pub shared: usize,
+    /// A comma, with the whitespace that has to follow it.
+    pub separator: Box<[u8]>,
 }
 
 /// One of the [`DistinctElements`].
@@ -83,12 +87,13 @@ impl DistinctElements {
     pub(crate) fn of_shape(program: &Program, costs: &MinCosts, shape: &ArrayProgram) -> Option<DistinctElements> {
         let [way] = &shape.rest[..] else { return None };
         let is_plain = shape.prefix.is_empty() && shape.contains.is_empty() && shape.counting.is_none();
-        let may_touch = program.gaps.iter().all(|gap| gap.accepting.iter().all(|&accepting| accepting));
-        if !shape.unique || !is_plain || !may_touch || !(1..=MOST_ELEMENTS).contains(&shape.min) {
+        let blank = program.gaps[Gap::After as usize].shortest()?;
+        let touches = program.gaps[Gap::Before as usize].accepting[0];
+        if !shape.unique || !is_plain || !touches || !(1..=MOST_ELEMENTS).contains(&shape.min) {
             return None;
         }
         let most = shape.min as usize;
-        let values = ShortestValues { program, costs };
+        let values = ShortestValues { program, costs, blank };
         let elements = values.constants(way.rule.0, most).or_else(|| {
             let pattern = values.pattern(way.rule.0, 0)?;
             values.written(&pattern, most)
@@ -96,7 +101,8 @@ impl DistinctElements {
         let first = &elements.first()?.text;
         let shared_with = |e: &DistinctElement| e.text.iter().zip(first).take_while(|(a, b)| a == b).count();
         let shared = elements.iter().map(shared_with).min()?.min(first.len() - 1);
-        Some(DistinctElements { elements: elements.into(), shared })
+        let separator = values.behind(b',').into();
+        Some(DistinctElements { elements: elements.into(), shared, separator })
     }
 
     /// What all of them begin with.
@@ -115,9 +121,16 @@ impl DistinctElements {
 struct ShortestValues<'a> {
     program: &'a Program,
     costs: &'a MinCosts,
+    /// Whitespace behind a comma or colon.
+    blank: Vec<u8>,
 }
 
 impl<'a> ShortestValues<'a> {
+    /// A comma or colon with what has to follow it.
+    fn behind(&self, byte: u8) -> Vec<u8> {
+        [&[byte], &self.blank[..]].concat()
+    }
+
     /// The shortest value of a rule.
     fn value(&self, rule: u32, depth: usize) -> Option<Vec<u8>> {
         let (program, costs) = (self.program, self.costs);
@@ -149,7 +162,7 @@ impl<'a> ShortestValues<'a> {
         for i in 0..needed {
             let [way] = a.ways(i) else { return None };
             if i > 0 {
-                out.push(b',');
+                out.extend(self.behind(b','));
             }
             match last.filter(|_| i + 1 == needed) {
                 Some(last) => out.extend_from_slice(last),
@@ -171,10 +184,10 @@ impl<'a> ShortestValues<'a> {
         let mut out = vec![b'{'];
         for name in ones(&o.required) {
             if out.len() > 1 {
-                out.push(b',');
+                out.extend(self.behind(b','));
             }
             out.extend(spelled(&o.spelled[name]));
-            out.push(b':');
+            out.extend(self.behind(b':'));
             match varied.filter(|&(at, _)| at == name) {
                 Some((_, value)) => out.extend_from_slice(value),
                 None => out.extend(self.value(o.rules[name]?.0, depth + 1)?),
@@ -204,8 +217,12 @@ impl<'a> ShortestValues<'a> {
         let scalars = r.lexemes.iter().map(|&l| Some(self.scalar(l)));
         let arrays = r.arrays.iter().map(|&a| self.array_pattern(&program.arrays[a as usize], depth));
         let objects = r.objects.iter().map(|&o| self.object_pattern(&program.objects[o as usize], depth));
-        let rank = |p: &ValuePattern| (!p.varied.is_endless(program), p.before.len() + p.after.len());
-        scalars.chain(arrays).chain(objects).flatten().min_by_key(rank)
+        scalars.chain(arrays).chain(objects).flatten().min_by_key(|p| self.rank(p))
+    }
+
+    /// Patterns with enough values come first, then the shortest.
+    fn rank(&self, pattern: &ValuePattern) -> (bool, usize) {
+        (!pattern.varied.is_endless(self.program), pattern.before.len() + pattern.after.len())
     }
 
     fn scalar(&self, l: u32) -> ValuePattern<'a> {
@@ -227,10 +244,7 @@ impl<'a> ShortestValues<'a> {
     /// A shape's shortest object with one value varied, or with one more member.
     fn object_pattern(&self, o: &'a ObjectProgram, depth: usize) -> Option<ValuePattern<'a>> {
         let inner = ones(&o.required).filter_map(|name| Some((name, self.pattern(o.rules[name]?.0, depth + 1)?)));
-        let rank = |(_, p): &(usize, ValuePattern)| {
-            (!p.varied.is_endless(self.program), p.before.len() + p.after.len())
-        };
-        let member = inner.min_by_key(rank);
+        let member = inner.min_by_key(|(_, p)| self.rank(p));
         let needed: u64 = o.required.iter().map(|word| u64::from(word.count_ones())).sum();
         let any_key = o.others.iter().find(|class| class.keys.is_none()).filter(|_| needed < o.max);
         match (member, any_key) {
@@ -241,7 +255,7 @@ impl<'a> ShortestValues<'a> {
                 let mut before = self.object(o, depth, None)?;
                 before.pop();
                 if before.len() > 1 {
-                    before.push(b',');
+                    before.extend(self.behind(b','));
                 }
                 let value = self.value(class.rule.0, depth + 1)?;
                 Some(ValuePattern { before, varied: VariedPart::Key(value, o), after: vec![b'}'] })
@@ -265,7 +279,7 @@ impl<'a> ShortestValues<'a> {
 
     fn members(&self, l: u32, most: usize) -> Vec<Vec<u8>> {
         let lexeme = &self.program.lexemes[l as usize];
-        let listed = most.saturating_mul(LISTED_AN_ELEMENT).next_power_of_two();
+        let listed = most.saturating_mul(LISTED_AN_ELEMENT).next_power_of_two().max(LEAST_LISTED);
         let members = shortest_members(lexeme, lexeme.start(), 0, listed);
         members.iter().map(|text| text.to_vec()).collect()
     }
@@ -278,7 +292,7 @@ impl<'a> ShortestValues<'a> {
             VariedPart::Lexeme(l) => distinct(self.members(*l, most).into_iter().map(whole), most),
             VariedPart::Key(value, object) => {
                 let names: SeededSet<&[u8]> = object.spelled.iter().map(|name| name.as_bytes()).collect();
-                let member = |key: Vec<u8>| [&quoted(key)[..], b":", value].concat();
+                let member = |key: Vec<u8>| [&quoted(key)[..], &self.behind(b':'), value].concat();
                 let is_new = |key: &Vec<u8>| !names.contains(&key[..]);
                 distinct(texts(1, INF).filter(is_new).map(member).map(whole), most)
             }

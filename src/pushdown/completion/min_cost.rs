@@ -43,7 +43,8 @@ impl MinCosts {
         let rules = vec![u64::MAX; program.rules.len()];
         let cheapest_first = program.objects.iter().map(|_| OnceLock::new()).collect();
         let most_names = program.objects.iter().map(|o| o.spelled.len()).max().unwrap_or(0);
-        let mut costs = MinCosts { rules, lexemes, names: Vec::new(), cheapest_first, most_names, distinct: OnceLock::new() };
+        let mut costs =
+            MinCosts { rules, lexemes, names: Vec::new(), cheapest_first, most_names, distinct: OnceLock::new() };
         for _ in 0..MAX_ROUNDS {
             let mut changed = false;
             for r in (0..program.rules.len()).rev() {

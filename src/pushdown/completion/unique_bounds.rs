@@ -186,7 +186,7 @@ fn of_lexeme(lexeme: &Lexeme) -> u32 {
     if lexeme.is_bounded() || state <= CLOSED {
         return UNBOUNDED;
     }
-    let Some(near) = enough_ends(lexeme, state) else { return UNBOUNDED };
+    let Some(near) = enough_ends(lexeme) else { return UNBOUNDED };
     let around = if is_text { BYTES_OF_ESCAPE } else { BYTES_OF_NUMBER_END + DIGITS };
     lexeme.distance_bound().max(near).saturating_add(around)
 }
@@ -195,49 +195,39 @@ fn of_lexeme(lexeme: &Lexeme) -> u32 {
 /// those count that are written without escapes, and of a number those of nothing but digits: no two of them are equal.
 /// States behind a number's point or exponent are not looked at: there is a digit or an exponent that makes a difference,
 /// or else all that follows is one value.
-fn enough_ends(lexeme: &Lexeme, start: StateId) -> Option<u32> {
+fn enough_ends(lexeme: &Lexeme) -> Option<u32> {
     let is_text = lexeme.kind() != LexemeKind::Raw;
-    let counts = |byte: u8| if is_text { (0x20..0x7F).contains(&byte) && byte != b'\\' } else { byte.is_ascii_digit() };
-    let leads_on = |byte: u8| is_text || byte == b'-' || byte.is_ascii_digit();
-    // All states, each with the targets of the bytes that count, and how many of these lead there.
-    let mut numbers: SeededMap<StateId, usize> = SeededMap::from_iter([(start, 0)]);
-    let mut states = vec![start];
-    let mut steps: Vec<Vec<(usize, u64)>> = Vec::new();
-    let mut ends: Vec<u64> = Vec::new();
-    while let Some(&state) = states.get(steps.len()) {
-        let mut targets: Vec<(usize, u64)> = Vec::new();
-        let mut ending = u64::from(!is_text && lexeme.state(state).accepting);
-        for byte in (0..=255u8).filter(|&byte| leads_on(byte)) {
-            let next = lexeme.next(state, byte);
-            if next == CLOSED {
-                ending = 1;
-            }
-            if next == CLOSED || next == DEAD_STATE {
-                continue;
-            }
-            let number = *numbers.entry(next).or_insert_with(|| {
-                states.push(next);
-                states.len() - 1
-            });
-            if counts(byte) {
-                match targets.iter_mut().find(|(known, _)| *known == number) {
-                    Some((_, ways)) => *ways += 1,
-                    None => targets.push((number, 1)),
-                }
-            }
-        }
-        if states.len() > MAX_STATES {
-            return None;
-        }
-        steps.push(targets);
-        ends.push(ending);
+    let states = if is_text { lexeme.text_states()? } else { states_of_digits(lexeme) };
+    if states.len() > MAX_STATES {
+        return None;
     }
+    let numbers: SeededMap<StateId, usize> = states.iter().copied().zip(0..).collect();
+    let counts = |byte: &u8| match is_text {
+        true => (0x20..0x7F).contains(byte) && !matches!(byte, b'"' | b'\\'),
+        false => byte.is_ascii_digit(),
+    };
+    // Of each state the targets of the bytes that count, and how many of these lead there.
+    let targets = |&state: &StateId| {
+        let mut targets: Vec<(usize, u64)> = Vec::new();
+        for number in (0..=0x7F).filter(counts).filter_map(|byte| numbers.get(&lexeme.next(state, byte)).copied()) {
+            match targets.iter_mut().find(|(known, _)| *known == number) {
+                Some((_, ways)) => *ways += 1,
+                None => targets.push((number, 1)),
+            }
+        }
+        targets
+    };
+    let steps: Vec<Vec<(usize, u64)>> = states.iter().map(targets).collect();
+    let is_end =
+        |state: StateId| if is_text { lexeme.next(state, b'"') == CLOSED } else { lexeme.state(state).accepting };
+    let ends: Vec<u64> = states.iter().map(|&state| u64::from(is_end(state))).collect();
+    // In the middle of a character its other bytes come first.
+    let is_inside_char = |state: StateId| (0..=0x7Fu8).all(|byte| lexeme.next(state, byte) == DEAD_STATE);
     let mut bound = 0;
     let (mut of_length, mut up_to) = (ends.clone(), ends);
     // The last length at which a state that has not enough ends yet has some. Ends of more bytes than there are states
     // go round in circles, so there is no end of them.
-    let mut lacking: Vec<usize> =
-        (0..states.len()).filter(|&at| lexeme.state(states[at]).is_plain() && up_to[at] < MANY).collect();
+    let mut lacking: Vec<usize> = (0..states.len()).filter(|&at| !is_inside_char(states[at])).collect();
     for length in 1..=(states.len() + MAX_LENGTH) as u32 {
         let ways = |to: &Vec<(usize, u64)>| {
             to.iter().fold(0u64, |sum, &(state, ways)| sum.saturating_add(of_length[state].saturating_mul(ways)))
@@ -251,4 +241,19 @@ fn enough_ends(lexeme: &Lexeme, start: StateId) -> Option<u32> {
     }
     let is_finite = |&at: &usize| if is_text { lexeme.longest(states[at]) < INF } else { true };
     (bound <= MAX_LENGTH as u32 && lacking.iter().all(is_finite)).then_some(bound)
+}
+
+/// The states of a number that a sign and digits lead to.
+fn states_of_digits(lexeme: &Lexeme) -> Vec<StateId> {
+    let mut states = vec![lexeme.start()];
+    let mut at = 0;
+    while let Some(&state) = states.get(at).filter(|_| states.len() <= MAX_STATES) {
+        for next in b"-0123456789".iter().map(|&byte| lexeme.next(state, byte)) {
+            if next > CLOSED && !states.contains(&next) {
+                states.push(next);
+            }
+        }
+        at += 1;
+    }
+    states
 }

@@ -76,7 +76,7 @@ impl<'a> Completer<'a, '_> {
     pub(super) fn distinct_element(&mut self, array: &Frame) -> Option<()> {
         let distinct = self.costs.missing_elements(self.pen.frames, array)?;
         let number = self.next_distinct(array, &distinct.elements)?;
-        let comma = if array.phase == Phase::First { &b""[..] } else { b"," };
+        let comma = if array.phase == Phase::First { &b""[..] } else { &distinct.separator };
         self.had.insert(array.parent, number + 1);
         self.pen.try_all(|pen| pen.take_all(&[comma, &distinct.elements[number].text].concat()))
     }
@@ -89,8 +89,8 @@ impl<'a> Completer<'a, '_> {
         let distinct = self.costs.missing_elements(self.pen.frames, &array).filter(|_| array.seen != u32::MAX)?;
         let node = self.pen.node();
         let read = self.pen.frames.arena.bytes_since(node.trace, array.key);
-        let beginning = distinct.beginning();
-        if beginning.is_empty() && node.kind != FrameKind::Value || !beginning.starts_with(&read) {
+        let (read, beginning) = (read.trim_ascii_start(), distinct.beginning());
+        if beginning.is_empty() && node.kind != FrameKind::Value || !beginning.starts_with(read) {
             return None;
         }
         let number = self.next_distinct(&array, &distinct.elements)?;
