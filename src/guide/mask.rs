@@ -313,8 +313,9 @@ impl Guide {
         Some(answer)
     }
 
-    /// [`with_memory_counted`](Self::with_memory_counted) for what a budget asks of a document. The plans that were made
-    /// are counted as well: where an output has a new one behind each of its tokens, and all are long, the guide is lost.
+    /// [`with_memory_counted`](Self::with_memory_counted) for what a budget asks of a document. The plans that were
+    /// made are counted as well: where an output has a new one behind each of its tokens, and all are long, the guide
+    /// is lost.
     fn with_plans_counted<T>(&mut self, work: impl FnOnce(&mut Guide) -> T) -> Option<T> {
         let most = self.index.0.limits.max_mask_steps;
         self.budget_work.left(most, self.history.len());

@@ -186,6 +186,7 @@ impl Index {
             + lazy
             + inner.runs.memory_bytes()
             + inner.completion.memory_bytes()
+            + inner.costs.get().map_or(0, |costs| costs.memory_bytes())
             + inner.source.len()
             + self.younger_bytes()
     }

@@ -87,8 +87,8 @@ impl Lexeme {
         self.state(state).is_plain().then(|| distances(self, state, count, false))?
     }
 
-    /// The states of a string outside of escapes, whatever text leads to them; `None` of other lexemes, and where finding
-    /// out takes too long.
+    /// The states of a string outside of escapes, whatever text leads to them; `None` of other lexemes, and where
+    /// finding out takes too long.
     pub(crate) fn text_states(&self) -> Option<Vec<StateId>> {
         if self.kind() == LexemeKind::Raw {
             return None;

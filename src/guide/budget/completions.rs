@@ -83,8 +83,8 @@ impl PlainPrices {
     }
 }
 
-/// A byte on the way to the end, or a *tail*: a place from which a known number of tokens complete the output, which are
-/// looked for when a guide is there.
+/// A byte on the way to the end, or a *tail*: a place from which a known number of tokens complete the output, which
+/// are looked for when a guide is there.
 #[derive(Clone)]
 struct CompletionNode {
     byte: u8,

@@ -1,9 +1,9 @@
 //! The tokens of a plan. Plans that end alike share the tokens of their ends.
 //!
-//! A guide keeps the plan of each token so far, for going back. Under a budget that is tight many tokens leave the plan,
-//! and each has a new one, of thousands of tokens where an array needs hundreds of elements. But most of it is what the
-//! plan before ended with. So a plan is a list of pieces that are counted from its end, and a new one takes all pieces
-//! over that are equal from there.
+//! A guide keeps the plan of each token so far, for going back. Under a budget that is tight many tokens leave the
+//! plan, and each has a new one, of thousands of tokens where an array needs hundreds of elements. But most of it is
+//! what the plan before ended with. So a plan is a list of pieces that are counted from its end, and a new one takes
+//! all pieces over that are equal from there.
 
 use std::sync::Arc;
 
@@ -12,27 +12,27 @@ const PIECE: usize = 64;
 
 /// Tokens that complete an output, or the first ones of such.
 #[derive(Clone)]
-pub(in crate::guide) struct Plan {
-    pub(in crate::guide) tokens: Vec<u32>,
+pub(super) struct Plan {
+    pub(super) tokens: Vec<u32>,
     /// So many tokens at most complete the output behind these.
-    pub(in crate::guide) tail: u32,
+    pub(super) tail: u32,
 }
 
 impl Plan {
     /// All tokens of a completion.
-    pub(in crate::guide) fn whole(tokens: Vec<u32>) -> Plan {
+    pub(super) fn whole(tokens: Vec<u32>) -> Plan {
         Plan { tokens, tail: 0 }
     }
 
     /// So many tokens complete the output at most.
-    pub(in crate::guide) fn len(&self) -> u64 {
+    pub(super) fn len(&self) -> u64 {
         self.tokens.len() as u64 + u64::from(self.tail)
     }
 }
 
 /// The tokens that are left of a plan.
 #[derive(Clone, Default)]
-pub(in crate::guide) struct PlanTokens {
+pub(super) struct PlanTokens {
     piece: Option<Arc<Piece>>,
     /// Tokens of the piece that were followed.
     done: u32,
@@ -94,63 +94,4 @@ impl PlanTokens {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn all(mut plan: PlanTokens) -> Vec<u32> {
-        let (mut out, len) = (Vec::new(), plan.len());
-        while let Some(token) = plan.first() {
-            assert_eq!(plan.len() + out.len() as u64, len);
-            out.push(token);
-            plan = plan.rest();
-        }
-        assert_eq!(plan.len(), 0);
-        out
-    }
-
-    #[test]
-    fn plans_have_their_tokens_in_order() {
-        for len in [0, 1, 63, 64, 65, 128, 1000] {
-            let tokens: Vec<u32> = (0..len).collect();
-            let (plan, bytes) = PlanTokens::new(&tokens, &PlanTokens::default());
-            assert_eq!(plan.len(), u64::from(len));
-            assert!(bytes >= len * 4);
-            assert_eq!(all(plan), tokens);
-        }
-    }
-
-    #[test]
-    fn what_plans_end_with_is_held_once() {
-        let tokens: Vec<u32> = (0..1000).collect();
-        let (first, whole) = PlanTokens::new(&tokens, &PlanTokens::default());
-        let longer: Vec<u32> = [7, 8, 9].into_iter().chain(40..1000).collect();
-        let (second, own) = PlanTokens::new(&longer, &first);
-        assert!(own * 10 < whole, "{own} of {whole}");
-        assert_eq!(all(second.clone()), longer);
-        // Another end has nothing in common, though its beginning is the same.
-        let other: Vec<u32> = longer.iter().copied().chain([1]).collect();
-        let (third, own) = PlanTokens::new(&other, &second);
-        assert!(own > whole / 2);
-        assert_eq!((all(third), all(second), all(first)), (other, longer, tokens));
-    }
-
-    #[test]
-    fn a_shorter_plan_shares_what_is_left_of_a_followed_one() {
-        let tokens: Vec<u32> = (0..500).collect();
-        let (mut plan, _) = PlanTokens::new(&tokens, &PlanTokens::default());
-        for _ in 0..100 {
-            plan = plan.rest();
-        }
-        let (shorter, own) = PlanTokens::new(&tokens[300..], &plan);
-        assert_eq!(all(shorter), tokens[300..]);
-        assert!(own < 2 * (PIECE * 4 + size_of::<Piece>()) as u32);
-    }
-
-    #[test]
-    fn long_plans_are_dropped_piece_by_piece() {
-        let tokens = vec![3; 4_000_000];
-        let (plan, _) = PlanTokens::new(&tokens, &PlanTokens::default());
-        assert_eq!(plan.len(), 4_000_000);
-        drop(plan);
-    }
-}
+mod tests;

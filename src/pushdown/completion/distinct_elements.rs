@@ -1,13 +1,13 @@
 //! Distinct elements: short values for the arrays whose elements must differ.
 //!
-//! An array that needs `min` elements is completed by `min` different short values, whatever it has already: each of its
-//! elements is at most one of them, so as many are left as are missing. They are made once for an array shape, shortest
-//! first. All of them are the shortest value of the element's rule but for one place: a string, a number, or the key of
-//! one more member. So they differ by construction, and need not be stepped to know it.
+//! An array that needs `min` elements is completed by `min` different short values, whatever it has already: each of
+//! its elements is at most one of them, so as many are left as are missing. They are made once for an array shape,
+//! shortest first. All of them are the shortest value of the element's rule but for one place: a string, a number, or
+//! the key of one more member. So they differ by construction, and need not be stepped to know it.
 //!
 //! A completion writes the first of them that the array does not have, and a bound adds up the most costly ones. Tokens
-//! run across the end of an element and the beginning of the next one, such as `"},{"`, and all elements begin alike. So
-//! what is added up are pieces from behind that beginning in one element to behind it in the next.
+//! run across the end of an element and the beginning of the next one, such as `"},{"`, and all elements begin alike.
+//! So what is added up are pieces from behind that beginning in one element to behind it in the next.
 
 use crate::expr::INF;
 use crate::json::canonical::canonical;

@@ -102,6 +102,11 @@ impl MinCosts {
         self.distinct.get_or_init(of_all).get(shape)?.as_ref()
     }
 
+    /// Bytes held beside some numbers for each rule.
+    pub(crate) fn memory_bytes(&self) -> usize {
+        self.distinct.get().iter().flat_map(|all| all.iter().flatten()).map(DistinctElements::memory_bytes).sum()
+    }
+
     /// The [`distinct_elements`](Self::distinct_elements) of an array that needs more elements, all of them different.
     pub(crate) fn missing_elements(&self, frames: &JsonMachine, array: &Frame) -> Option<&DistinctElements> {
         if !frames.program.has_unique || array.len != 1 {

@@ -104,8 +104,8 @@ pub struct Completer<'a, 'f> {
     pub(super) refused: usize,
     /// Ends of elements of unique arrays: those that an array has are not tried again for each element that follows.
     pub(super) passed: SeededMap<EndQuery, PassedEnds>,
-    /// How many of the names of an object, cheapest first, it has or does not need, or how many of the distinct elements
-    /// an array has, by the node below.
+    /// How many of the names of an object, cheapest first, it has or does not need, or how many of the distinct
+    /// elements an array has, by the node below.
     pub(super) had: SeededMap<FrameId, usize>,
     /// Keys that were listed, of which one was written.
     listed: usize,

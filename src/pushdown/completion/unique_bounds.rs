@@ -3,8 +3,8 @@
 //! The machine never leads where no such end is, so the question is how far the nearest one is. Some places of a value
 //! are *free*: behind any state of them there are more different ends of a few bytes than an array has elements, as in
 //! a string of any text, or behind the digits of a number. While a free place is open or still comes, one of its ends
-//! will do, with the shortest way everywhere else. Where none is left, what is left of the element is of bounded length,
-//! and any end is within that. So the longest of all parts, one behind the other, is a bound for both.
+//! will do, with the shortest way everywhere else. Where none is left, what is left of the element is of bounded
+//! length, and any end is within that. So the longest of all parts, one behind the other, is a bound for both.
 //!
 //! An object that may have any key is free until it ends, whatever stands in it: it takes one more member than the
 //! shortest end of what is open. Its bound is what is *added* to that of its frames.
@@ -193,8 +193,8 @@ fn of_lexeme(lexeme: &Lexeme) -> u32 {
 
 /// Within so many bytes each state has more different ends than an array has elements, or all of them. Of a string
 /// those count that are written without escapes, and of a number those of nothing but digits: no two of them are equal.
-/// States behind a number's point or exponent are not looked at: there is a digit or an exponent that makes a difference,
-/// or else all that follows is one value.
+/// States behind a number's point or exponent are not looked at: there is a digit or an exponent that makes a
+/// difference, or else all that follows is one value.
 fn enough_ends(lexeme: &Lexeme) -> Option<u32> {
     let is_text = lexeme.kind() != LexemeKind::Raw;
     let states = if is_text { lexeme.text_states()? } else { states_of_digits(lexeme) };

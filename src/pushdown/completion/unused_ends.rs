@@ -71,8 +71,8 @@ fn has_all_it_needs(frames: &JsonMachine, node: &Frame) -> bool {
 
 impl<'a> Completer<'a, '_> {
     /// Writes an element that an array needs whose elements must differ: the first of the
-    /// [distinct elements](crate::pushdown::completion::distinct_elements) that it does not have. `None` where none were
-    /// made. `array` is on top.
+    /// [distinct elements](crate::pushdown::completion::distinct_elements) that it does not have. `None` where none
+    /// were made. `array` is on top.
     pub(super) fn distinct_element(&mut self, array: &Frame) -> Option<()> {
         let distinct = self.costs.missing_elements(self.pen.frames, array)?;
         let number = self.next_distinct(array, &distinct.elements)?;

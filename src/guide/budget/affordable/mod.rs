@@ -145,7 +145,8 @@ impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
         affordable
     }
 
-    /// Work of a step from where the guide is. A number that must differ from others is read as a whole behind each byte.
+    /// Work of a step from where the guide is. A number that must differ from others is read as a whole behind each
+    /// byte.
     fn work_of_step(&mut self) -> usize {
         let (n, frames) = (self.arena.nodes[self.top as usize], self.frames());
         let array = frames.arena.nodes.get(n.parent as usize).filter(|array| array.key != u32::MAX);

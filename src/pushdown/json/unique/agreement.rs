@@ -24,8 +24,11 @@ pub(super) struct RepeatRests {
     pub(super) unknown: bool,
     /// Canonical texts of the numbers and words of what was read, by where they begin and end in memory: they are asked
     /// for beside each element.
-    scalars: SmallVec<[(Range<*const u8>, Option<Box<[u8]>>); 4]>,
+    scalars: SmallVec<[ReadScalar; 4]>,
 }
+
+/// A number or word: where it lies in memory, and its canonical text if it has one.
+type ReadScalar = (Range<*const u8>, Option<Box<[u8]>>);
 
 impl RepeatRests {
     /// From now on other text is read.
