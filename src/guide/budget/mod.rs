@@ -47,7 +47,7 @@ use crate::pushdown::completion::completion_bounds::MAX_OPENS;
 use crate::pushdown::completion::min_cost::MinCosts;
 use crate::pushdown::json::frame::FrameId;
 use crate::util::memory_growth::too_little_memory;
-use crate::util::work_meter::metered_with;
+use crate::util::work_meter::{WorkAccount, metered_with};
 
 /// Budgets of fewer tokens are refused with the number that would suffice, whatever that takes.
 const FEW_TOKENS: u64 = 2_048;
@@ -160,6 +160,8 @@ impl Guide {
         budget.reserves.push(reserve);
         self.budget = Some(budget);
         self.forget_whole_plans();
+        // What the first plan took is bounded by itself.
+        self.budget_work = WorkAccount::default();
         Ok(())
     }
 

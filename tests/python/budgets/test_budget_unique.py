@@ -88,3 +88,38 @@ def test_text_that_differs_from_all_elements_is_allowed_while_it_fits(length, le
         for guide in (free, budgeted):
             assert guide.advance_many(list(text)) == len(text)
         assert budgeted.allowed_token_ids().tolist() == free.allowed_token_ids().tolist(), text
+
+
+def walk(guide, rng, tokens):
+    """Random tokens, each from the mask."""
+    while not guide.is_terminated and guide.num_tokens < tokens:
+        guide.advance(rng.choice(np.asarray(guide.allowed_token_ids()).tolist()))
+
+
+@pytest.mark.parametrize("is_unique", [True, False])
+def test_plans_of_long_arrays_share_their_ends(byte_vocabulary, is_unique):
+    """With little room each token has a plan of its own, of thousands of tokens: they take kilobytes, not megabytes."""
+    schema = {**unique(record("a", "b", additionalProperties=False), 150), "uniqueItems": is_unique}
+    index = interlock.Index.from_json_schema(schema, byte_vocabulary, whitespace="compact")
+    fewest = index.guide().min_tokens_to_finish()
+    free, guide = index.guide(), index.guide(max_tokens=fewest + 300)
+    walk(guide, random.Random(3), 900)
+    free.advance_many(guide.tokens)
+    assert guide.memory_bytes - free.memory_bytes < 1_000_000
+
+
+def test_plans_that_take_long_end_their_output_alone(byte_vocabulary):
+    """Elements of one letter differ by their lengths: each token that leaves a plan has a new, long one."""
+    options = {"whitespace": "compact", "limits": {"max_mask_steps": 100_000}}
+    schema = unique({"type": "string", "pattern": "^a*$"}, 100)
+    index = interlock.Index.from_json_schema(schema, byte_vocabulary, **options)
+    guide = index.guide(max_tokens=20_000)
+    other = interlock.Index.from_regex("[ab]*", byte_vocabulary).guide()
+    rng = random.Random(5)
+    masks = interlock.allocate_bitmask(2, byte_vocabulary)
+    with pytest.raises(interlock.LimitError, match="plans under max_tokens") as caught:
+        for _ in range(3000):
+            interlock.fill_bitmasks([guide, other], masks)
+            interlock.advance_each([guide, other], [rng.choice(guide.allowed_token_ids().tolist()), 97])
+    assert (caught.value.batch_index, caught.value.field) == (0, "max_mask_steps")
+    other.advance(98)
