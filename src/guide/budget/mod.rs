@@ -92,7 +92,15 @@ impl Guide {
         let most = an_eighth_of_a_mask.max(FEWEST_STEPS);
         let (found, spent) = metered_with(most, self.work.taken, || self.find_reserve(max_tokens));
         self.work.taken = spent.bytes;
-        if spent.crowded { Err(too_little_memory()) } else { found }
+        let takes_longest = match &self.index.0.engine {
+            IndexEngine::Grammar(grammar) => !grammar.program.costs_are_exact(),
+            _ => false,
+        };
+        match found {
+            _ if spent.crowded => Err(too_little_memory()),
+            Err(error) if takes_longest => Err(explain_unknown(error)),
+            found => found,
+        }
     }
 
     /// Finds what completes the output within a budget that begins, and holds it.
@@ -356,6 +364,19 @@ impl Guide {
             }
             _ => row.fill(0),
         }
+    }
+}
+
+/// Says of a grammar for which no output is known why that may be.
+fn explain_unknown(error: Error) -> Error {
+    let is_known = error.kind() != ErrorKind::Budget || error.hint().is_some();
+    match is_known {
+        true => error,
+        false => error.with_hint(
+            "a terminal takes its longest match, so what must follow it may come only where it cannot go on: in \
+             /.{1,300}/ \".\" that is behind 300 characters; leave what follows out of the terminal, as in \
+             /[^.]{1,300}/",
+        ),
     }
 }
 

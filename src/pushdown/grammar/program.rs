@@ -113,9 +113,9 @@ impl GrammarProgram {
         poll()?;
         if stack.branches(0).is_empty() {
             if program.prospects.gave_up.load(Ordering::Relaxed) {
-                let message = "whether the grammar ever comes to an end takes too long to find out: too many terminals \
-                               match the same texts";
-                let hint = "join terminals to one, or choose the lexer any";
+                let message = "whether the grammar ever comes to an end takes too long to find out: a terminal has too \
+                               many states, as /.*a.{30}/ has, or too many match the same texts";
+                let hint = "write smaller numbers in repetitions, join terminals to one, or choose the lexer any";
                 return Err(Error::new(ErrorKind::Limit, message).with_hint(hint));
             }
             let rule = &grammar.rules[grammar.start as usize];

@@ -38,3 +38,13 @@ def test_room_leaves_the_masks_of_a_language_as_they_are(name: str) -> None:
         assert np.array_equal(row, expected), (number, TEXTS[name][:number])
         free.advance(byte)
         guide.advance(byte)
+
+
+def test_a_terminal_that_leaves_no_room_for_what_follows_is_explained(byte_vocabulary):
+    """The longest match reads the full stop that must follow it, but behind 300 characters."""
+    index = interlock.Index.from_grammar('start: /.{1,300}/ "."', byte_vocabulary)
+    with pytest.raises(interlock.BudgetError, match="no complete output is known") as caught:
+        index.guide(max_tokens=600)
+    assert "longest match" in caught.value.hint and "[^.]{1,300}" in caught.value.hint
+    other = interlock.Index.from_grammar('start: /[^.]{1,300}/ "."', byte_vocabulary)
+    assert other.guide(max_tokens=2).min_tokens_to_finish() == 2
