@@ -254,6 +254,7 @@ def _with_reason(error: InterlockError, schema: str, work: dict[str, Any]) -> In
 
 def _moved(error: InterlockError, place: str, inside: str = "") -> InterlockError:
     inner = str(getattr(error, "pointer", None) or "").removeprefix("/allOf/0")
+    inner += f"/{error.keyword}" if isinstance(error, PatternError) and error.keyword else ""
     # Its place in what was compiled is none in the tag.
     message = message_at(error, place)
     if message.startswith("line ") and ": " in message:
