@@ -23,7 +23,7 @@ from interlock.util.cancelling import until_cancelled
 if TYPE_CHECKING:
     from interlock._core import CancelToken
 
-__all__ = ["Syntax", "syntax_for_client", "syntax_of"]
+__all__ = ["Syntax", "syntax_for_client", "syntax_of", "without_last_newlines"]
 
 Syntax = Literal["lark", "gbnf", "ebnf"]
 
@@ -55,6 +55,16 @@ def syntax_for_client(text: str, given: Any, limits: Any, cancel: CancelToken | 
         check_grammar(text, "lark", limits=limits)
     known: Syntax = given or syntax_of(text, cancel)
     return known
+
+
+def without_last_newlines(text: str) -> str:
+    """A grammar as requests are compiled: files end with a newline and bodies mostly do not, and both are one source.
+    A text of ``interlock.grammars`` stays what it is, since it brings its lexer.
+
+    >>> without_last_newlines('start: "a"\\n')
+    'start: "a"'
+    """
+    return text.rstrip("\r\n") if type(text) is str else text
 
 
 def _is_of_gbnf(piece: re.Match[str]) -> bool:

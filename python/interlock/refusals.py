@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from interlock._core import ArgumentError, BudgetError, CancelledError, InterlockError, LimitError
+from interlock._core import ArgumentError, BudgetError, CancelledError, InterlockError, LimitError, PatternError
 from interlock.util.argument_types import require
 from interlock.util.client_messages import CLOSED, OF_SERVER, TOO_LITTLE_MEMORY
 from interlock.util.long_numbers import said_of_digits
@@ -133,7 +133,7 @@ def refusal(error: BaseException, stop_tokens: int = 0, budget: str = "max_token
         if isinstance(error, BudgetError):
             message = _BUDGETS.sub(lambda found: _counting(found, stop_tokens), message)
             message = message.replace("max_tokens is ", f"{budget} is ", 1)
-        place = f"/{budget}" if isinstance(error, BudgetError) else _fitted(error.pointer)
+        place = f"/{budget}" if isinstance(error, BudgetError) else _fitted(_place_of(error))
         return Refusal(413 if is_long else 400, message, reason, place, error.code)
     if isinstance(error, json.JSONDecodeError):
         return Refusal(400, f"the request is no JSON: {error}", "request")
@@ -150,6 +150,13 @@ def refusal(error: BaseException, stop_tokens: int = 0, budget: str = "max_token
     if isinstance(error, TypeError) and (found := _WRONG_TYPE.match(str(error))) is not None:
         return Refusal(400, _TYPES[found[1]], "argument")
     return Refusal(500, OF_SERVER, reason)
+
+
+def _place_of(error: InterlockError) -> str | None:
+    """Where ``error`` leads; of a pattern in a schema to the pattern, and not to the schema that holds it."""
+    if isinstance(error, PatternError) and error.pointer is not None and error.keyword:
+        return f"{error.pointer}/{error.keyword}"
+    return error.pointer
 
 
 def _fitted(place: str | None) -> str | None:

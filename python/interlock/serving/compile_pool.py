@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from interlock._core import ArgumentError, CancelledError, CancelToken
 from interlock.serving.compile_lane import Lane, Work
 from interlock.util.client_messages import of_closing
+from interlock.util.plurals import counted
 
 __all__ = ["CompilePool", "compiles_in_process", "default_compile_threads"]
 
@@ -75,6 +76,16 @@ class CompilePool:
     def num_running(self) -> int:
         """How many works run, in all lanes."""
         return sum(lane.num_running for lane in self._lanes)
+
+    def state(self, num_kept: int) -> str:
+        """What the pool does now, beside the number of sources that its server keeps; for a log.
+
+        >>> CompilePool(1).state(2)
+        '1 thread a lane, 2 kept, 0 running, 0 waiting'
+        """
+        end = ", closed" if self._is_closed else ""
+        threads = counted(self.threads, "thread")
+        return f"{threads} a lane, {num_kept} kept, {self.num_running} running, {self.num_waiting} waiting{end}"
 
     async def run(
         self, make: Callable[[CancelToken], _T], seconds: float | None, key: bytes | None, client: Hashable = None

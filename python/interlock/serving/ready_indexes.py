@@ -30,6 +30,9 @@ class KeptIndexes:
     def __reduce__(self) -> tuple[Any, ...]:
         return _with_indexes, (self._kept,)
 
+    def __len__(self) -> int:
+        return len(self._kept)
+
     def add(self, kind: str, source: Any, options: Mapping[str, Any], index: Index) -> None:
         """Keep an index."""
         key = _key_of(kind, source, options)

@@ -196,6 +196,17 @@ class RequestCompiler:
         if format is not None:
             check_format(vocabulary, format=self._format, **self._reasoning, **self._written, **self._work)
 
+    def __repr__(self) -> str:
+        """Short, whatever the settings are: it goes to logs. Compiles are those of ``compile_async``.
+
+        >>> from interlock.explain import byte_vocabulary
+        >>> RequestCompiler(byte_vocabulary(), format="hermes", compile_threads=2)
+        <interlock.serving.RequestCompiler of hermes, 2 threads a lane, 0 kept, 0 running, 0 waiting>
+        """
+        form = "a response template" if self._format is not None else "no format"
+        name = form if self.tool_format is None else self.tool_format.name
+        return f"<interlock.serving.RequestCompiler of {name}, {self._pool.state(len(self._kept))}>"
+
     def compile(
         self,
         body: Any,

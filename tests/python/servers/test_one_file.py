@@ -231,6 +231,55 @@ def test_an_error_holds_nothing_of_a_request_that_is_over():
     assert len(made) == 3 and not held
 
 
+def test_outputs_that_nobody_reads_any_more_hold_nothing():
+    """The others of an output that failed, and those of a client that went: nothing waits for the collector."""
+    many = " | ".join(f'/.*a.{{{number}}}/ "x"' for number in range(14))
+    hostile = {"guided_grammar": f'start: "[" item\nitem: {many}', "n": 2, "stream": True}
+    long = {"guided_regex": "[ab]{3000}", "n": 2, "stream": True}
+    made = []
+
+    async def use(names, engine):
+        class Watched(names["Output"]):
+            def __init__(self, *given):
+                super().__init__(*given)
+                made.extend(weakref.ref(one) for one in (self, self.request, self.reply))
+
+        async def send_and_wait(text):
+            arrived.set()
+            await asyncio.sleep(WAIT)  # The outputs go on, and fill the queue.
+
+        def fail(batch):
+            raise RuntimeError("no memory on the device")
+
+        names["Output"], arrived = Watched, asyncio.Event()
+        task = asyncio.create_task(names["handle"](engine, json.dumps(long).encode(), send_and_wait))
+        await arrived.wait()
+        while len(engine.rows[0].tokens) < 9:
+            await asyncio.sleep(0.001)
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
+        del task
+        statuses = [(await answered(names, engine, hostile))[0]]
+        names["model_step"] = fail
+        statuses.append((await answered(names, engine, long))[0])
+        while engine.rows:
+            await asyncio.sleep(0.01)
+        await asyncio.sleep(0.05)
+        return statuses, [one() for one in made if one() is not None]
+
+    gc.collect()
+    gc.disable()
+    logging.disable()  # The records of a log that are kept hold tracebacks.
+    try:
+        statuses, held = with_engine(use, {"max_mask_steps": 1_000})
+    finally:
+        gc.enable()
+        logging.disable(logging.NOTSET)
+    assert statuses == [400, 500] and len(made) == 18
+    assert not held, Counter(type(one).__name__ for one in held)
+
+
 def test_a_server_with_too_much_to_do_says_so(monkeypatch):
     async def use(names, engine):
         with monkeypatch.context() as patched:

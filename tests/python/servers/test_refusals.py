@@ -11,6 +11,7 @@ import pytest
 
 import interlock
 from interlock import Index
+from interlock.serving import RequestCompiler
 from interlock.tools import tools_of
 
 NEUTRAL = "internal error of the server"
@@ -387,3 +388,24 @@ def test_a_cancelled_task_is_a_client_that_has_gone():
     answer = interlock.refusal(asyncio.CancelledError())
     assert (answer.status, answer.reason) == (499, "cancelled")
     assert interlock.refusal(KeyboardInterrupt()).status == 500
+
+
+@pytest.mark.parametrize(
+    "schema, below", [({"pattern": "("}, "pattern"), ({"patternProperties": {"(": {}}}, "patternProperties")]
+)
+def test_a_pattern_in_a_schema_is_at_the_pattern(schema, below, byte_vocabulary):
+    compiler = RequestCompiler(byte_vocabulary, format="hermes")
+    schema, end = {"properties": {"a": schema}}, f"/properties/a/{below}"
+    tool = {"type": "function", "function": {"name": "f", "parameters": schema}}
+    for body, place in (
+        (
+            {"response_format": {"type": "json_schema", "json_schema": {"schema": schema}}},
+            "/response_format/json_schema/schema",
+        ),
+        ({"guided_json": schema}, "/guided_json"),
+        ({"tools": [tool]}, "/tools/0/function/parameters"),
+    ):
+        with pytest.raises(interlock.InterlockError) as caught:
+            compiler.compile(body)
+        answer = compiler.refusal(caught.value, body)
+        assert (answer.status, answer.body["error"]["param"]) == (400, place + end)

@@ -108,3 +108,13 @@ def test_it_is_shown_in_a_line():
     shown = repr(compiler.compile({"tools": tools}))
     assert shown.startswith("<interlock.serving.CompiledRequest of a tools at /tools, ") and len(shown) < 150
     assert repr(compiler.compile({})) == "<interlock.serving.CompiledRequest of a text, 4096 tokens>"
+
+
+def test_a_compiler_says_in_a_line_what_it_does():
+    compiler = RequestCompiler(VOCABULARY, format="hermes", compile_threads=1)
+    of = "<interlock.serving.RequestCompiler of"
+    assert repr(compiler) == f"{of} hermes, 1 thread a lane, 0 kept, 0 running, 0 waiting>"
+    compiler.keep({"guided_choice": ["a", "b"]})
+    compiler.close()
+    assert repr(compiler) == f"{of} hermes, 1 thread a lane, 1 kept, 0 running, 0 waiting, closed>"
+    assert repr(RequestCompiler(VOCABULARY)).startswith(f"{of} no format, ")

@@ -315,8 +315,10 @@ def test_detection():
     assert detect_format(_Tokenizer(chat_template=None, response_template=response)).name == "gemma_4"
     with pytest.raises(ToolFormatError, match="no tool format"):
         detect_format("{{ messages[0].content }}")
-    with pytest.raises(ToolFormatError, match="without a chat template"):
+    with pytest.raises(ToolFormatError, match="^a _Tokenizer without a chat template"):
         detect_format(_Tokenizer(chat_template=None))
+    with pytest.raises(ToolFormatError, match="^an Encoding without a chat template"):  # As of tiktoken.
+        detect_format(type("Encoding", (), {})())
 
 
 FOUND_BY_NAME_ONLY = {

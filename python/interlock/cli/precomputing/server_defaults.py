@@ -14,7 +14,7 @@ from typing import Any
 from interlock.cli.sources import kind_options
 from interlock.cli.sources.source_arguments import Source
 from interlock.cli.terminal.exits import UsageError
-from interlock.grammar_syntax import syntax_of
+from interlock.grammar_syntax import syntax_of, without_last_newlines
 from interlock.serving import RequestCompiler
 
 _SETTINGS: dict[str, Any] = inspect.unwrap(RequestCompiler.__init__).__kwdefaults__
@@ -57,8 +57,9 @@ def as_requested(source: Source, args: argparse.Namespace) -> Source:
     ``--syntax`` does: a server goes by the text, and not by the name of a file.
     """
     notes = source.notes
-    if source.kind == "grammar" and not args.syntax:
-        return replace(source, options=source.options | {"syntax": syntax_of(source.text)})
+    if source.kind == "grammar":
+        options = source.options | ({} if args.syntax else {"syntax": syntax_of(source.text)})
+        return replace(source, text=without_last_newlines(source.text), options=options)
     if source.options.get("documents"):
         notes = (*notes, "it refers to other files, which no request brings: no server will find it in the store")
     return replace(source, options=source.options | _OPTIONS.get(source.kind, {}), notes=notes)

@@ -36,9 +36,9 @@ def detect_format(tokenizer: Any) -> ToolFormat:
     if not text.strip():
         if tokenizer is None:
             raise ToolFormatError(f'format="auto" finds the format of a tokenizer, and none is given: {_HINT}')
-        raise ToolFormatError(
-            f"a {type(tokenizer).__name__} without a chat template says nothing about tool calls: {_HINT}"
-        )
+        kind = type(tokenizer).__name__
+        article = "an" if kind[:1] in "AEIOaeio" else "a"
+        raise ToolFormatError(f"{article} {kind} without a chat template says nothing about tool calls: {_HINT}")
     scores = {name: _score(tool_format(name), text) for name in format_names()}
     best = max(scores.values())
     found = [name for name, score in scores.items() if score == best]

@@ -25,7 +25,7 @@ from interlock._core import (
     check_json_schema,
 )
 from interlock._recipe import OPTIONS
-from interlock.grammar_syntax import syntax_for_client, syntax_of
+from interlock.grammar_syntax import syntax_for_client, syntax_of, without_last_newlines
 from interlock.integrations.role_tokens import allowed_by_operator, allowed_to_clients
 from interlock.schema_hints import quiet
 from interlock.tools import spec
@@ -254,6 +254,7 @@ def _with_reason(error: InterlockError, schema: str, work: dict[str, Any]) -> In
 
 def _moved(error: InterlockError, place: str, inside: str = "") -> InterlockError:
     inner = str(getattr(error, "pointer", None) or "").removeprefix("/allOf/0")
+    inner += f"/{error.keyword}" if isinstance(error, PatternError) and error.keyword else ""
     # Its place in what was compiled is none in the tag.
     message = message_at(error, place)
     if message.startswith("line ") and ": " in message:
@@ -409,7 +410,7 @@ def plain_source(found: Source, options: dict[str, Any], regex_flags: str = "") 
     if found.kind == "choice":
         return "choices", list(found.value), {}
     if found.kind == "grammar":
-        return "grammar", found.value, {"syntax": found.syntax or syntax_of(found.value)}
+        return "grammar", without_last_newlines(found.value), {"syntax": found.syntax or syntax_of(found.value)}
     if found.kind == "text":
         return "regex", "(?s:.*)", {}
     if found.kind == "structural_tag":

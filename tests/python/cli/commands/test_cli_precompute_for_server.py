@@ -64,6 +64,13 @@ def test_a_server_finds_all_of_them(folder):
     assert {name: is_hit(compiler, body) for name, body in BODIES.items()} == dict.fromkeys(BODIES, True)
 
 
+def test_newlines_at_the_end_of_a_grammar_make_no_other_source(folder):
+    compiler = filled(folder, "store", "--for-server")
+    for text in (GRAMMAR, FILES["list.gbnf"]):
+        for end in ("", "\n", "\r\n\n"):
+            assert is_hit(compiler, {"guided_grammar": text.rstrip("\n") + end}), (text, end)
+
+
 def test_without_it_a_schema_is_missed(folder):
     compiler = filled(folder, "plain")
     assert not is_hit(compiler, BODIES["schema"]) and not is_hit(compiler, BODIES["regex"])
