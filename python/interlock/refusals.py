@@ -129,7 +129,7 @@ def refusal(error: BaseException, stop_tokens: int = 0, budget: str = "max_token
         is_long = isinstance(error, LimitError) and error.field == "max_source_bytes" or error.code == "body_too_long"
         message = error.client_message
         if is_long and _OF_DEPTH in str(error):
-            is_long, message = False, message.replace("make it shorter", "nest it less deeply")
+            is_long, message = False, message.replace("make it shorter", "nest it less deeply, or shorten its keys")
         if isinstance(error, BudgetError):
             message = _BUDGETS.sub(lambda found: _counting(found, stop_tokens), message)
             message = message.replace("max_tokens is ", f"{budget} is ", 1)
