@@ -69,9 +69,7 @@ const REFUSED_A_STEP: usize = 16;
 const BYTES_A_STEP: usize = 8;
 /// Words of bits of names that a step copies, for as much work of a search as a step: they are what it holds.
 const WORDS_A_STEP: usize = 32;
-/// Work of a step inside an element that must differ from others.
-const UNIQUE_STEP: usize = 2;
-/// Bytes of a number there, for as much work as a step.
+/// Bytes of a number that must differ from others, for as much work as a step.
 const DIGITS_A_STEP: usize = 8;
 /// Nodes of a trie that are looked at for as much work as a step.
 const NODES_A_STEP: usize = 64;
@@ -151,8 +149,7 @@ impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
         let (n, frames) = (self.arena.nodes[self.top as usize], self.frames());
         let array = frames.arena.nodes.get(n.parent as usize).filter(|array| array.key != u32::MAX);
         match array.filter(|_| n.kind == FrameKind::Scalar && frames.is_raw(&n)) {
-            Some(array) => UNIQUE_STEP + frames.arena.bytes_since(n.trace, array.key).len() / DIGITS_A_STEP,
-            None if n.trace != u32::MAX => UNIQUE_STEP,
+            Some(array) => 1 + frames.arena.bytes_since(n.trace, array.key).len() / DIGITS_A_STEP,
             None => 1,
         }
     }
