@@ -318,6 +318,7 @@ impl Guide {
     /// is lost.
     fn with_plans_counted<T>(&mut self, work: impl FnOnce(&mut Guide) -> T) -> Option<T> {
         let most = self.index.0.limits.max_mask_steps;
+        // What tokens gave back since is there to be paid.
         self.budget_work.left(most, self.history.len());
         let answer = self.with_memory_counted(work)?;
         if self.budget_work.left(most, self.history.len()) == 0 {

@@ -18,8 +18,8 @@ use pyo3::prelude::*;
 
 use crate::guide::{Guide, GuidePlace};
 use crate::python::batch::{BatchArguments, BatchJob, Stage, failures_of, jobs_of, look_at_few, numbers_of, slots_of};
-use crate::python::convert::argument::number;
-use crate::python::errors::{also_late, argument, detached, of_several, panic_message};
+use crate::python::convert::argument::duration;
+use crate::python::errors::{also_late, detached, of_several, panic_message};
 use crate::python::runtime::process_caches;
 use crate::util::fork_guard::Working;
 use crate::util::idle_threads;
@@ -269,10 +269,7 @@ pub fn fill_bitmasks_within(
     rows: Option<&Bound<'_, PyAny>>,
     threads: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Vec<usize>> {
-    let seconds = number(seconds, "seconds")?;
-    let Ok(time) = Duration::try_from_secs_f64(seconds) else {
-        return Err(argument(py, format!("seconds is {seconds}: a number of seconds from 0 is needed")));
-    };
+    let time = duration(seconds, "seconds")?;
     // What is in no clock's range is no limit.
     let until = Instant::now().checked_add(time);
     let BatchArguments { guides, numbers, mut mask, threads } = BatchArguments::new(py, guides, bits, rows, threads)?;

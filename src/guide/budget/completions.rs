@@ -432,8 +432,7 @@ impl CompletionGraph {
         std::iter::successors(cell(rest), move |on| cell(on.next))
     }
 
-    /// Forgets all that was found.
-    pub(super) fn forget(&mut self) {
+    fn forget(&mut self) {
         self.numbers = HashMap::default();
         self.ends = Vec::new();
         self.cells = Vec::new();

@@ -1,7 +1,5 @@
 //! New plans: tokens that complete the output from where a guide is.
 
-use std::sync::Arc;
-
 use crate::error::{Error, Result};
 use crate::guide::Guide;
 use crate::guide::budget::affordable::AffordableTokens;
@@ -27,8 +25,11 @@ impl Guide {
             return;
         }
         let left = self.tokens_left().unwrap_or(u64::MAX);
-        let plan = self.plan_here().filter(|plan| plan.tail == 0 || plan.len() <= left);
-        if let Some(plan) = plan.or_else(|| self.whole_plan_here())
+        let plan = match self.plan_here() {
+            Some(plan) if plan.tail > 0 && plan.len() > left => self.whole_plan_here(),
+            plan => plan,
+        };
+        if let Some(plan) = plan
             && let Some(budget) = &mut self.budget
         {
             let plan = budget.hold(plan);
@@ -72,9 +73,8 @@ impl Guide {
     pub(super) fn forget_whole_plans(&mut self) {
         if let IndexEngine::Document { program, .. } = &self.index.0.engine
             && program.has_unique
-            && let Some(rests) = &mut self.rests
         {
-            Arc::make_mut(rests).forget();
+            self.rests = None;
         }
     }
 

@@ -87,7 +87,7 @@ pub struct CompletionBounds {
     /// Where elements must differ: what ends one that is open, by array shape.
     pub(super) unique: Vec<UniqueEnd>,
     /// There: what elements cost that are missing, by array shape.
-    missing: Vec<MissingElements>,
+    pub(super) missing: Vec<MissingElements>,
     pub(super) objects: Vec<ObjectBounds>,
     /// Bytes of whitespace that must stand somewhere.
     pub gap: u32,
@@ -301,11 +301,6 @@ impl CompletionBounds {
         total
     }
 
-    /// What so many elements of an array shape cost that must differ, from behind what all of them begin with on.
-    pub(super) fn missing_elements(&self, shape: u32, elements: u64) -> u32 {
-        self.missing[shape as usize].begun(elements)
-    }
-
     /// A whole object.
     fn object(&self, program: &Program, shape: u32) -> u32 {
         let o = &program.objects[shape as usize];
@@ -352,7 +347,7 @@ fn cheapest(ways: impl Iterator<Item = (u64, u32)>) -> u32 {
 
 /// What elements cost that are missing in an array shape whose elements must differ.
 #[derive(Default)]
-struct MissingElements {
+pub(super) struct MissingElements {
     /// A comma, and what all elements begin with.
     beginning: u32,
     /// By the number of elements but one: what they cost together, from behind the beginning of the first one on.
@@ -365,8 +360,7 @@ impl MissingElements {
     /// counted for it, whichever elements an array has.
     fn of_shape(program: &Program, costs: &MinCosts, shape: usize, count: impl Fn(&[u8]) -> u32) -> MissingElements {
         let Some(distinct) = costs.distinct_elements(program, shape) else { return MissingElements::default() };
-        let [first, ..] = &distinct.elements[..] else { return MissingElements::default() };
-        let beginning = [&distinct.separator, &first.text[..distinct.shared]].concat();
+        let beginning = [&distinct.separator, distinct.beginning()].concat();
         let rest = |element: &DistinctElement| count(&element.text[distinct.shared..]);
         let last = distinct.elements.iter().map(rest).max().unwrap_or(UNBOUNDED);
         let mut most = 0;
@@ -383,12 +377,11 @@ impl MissingElements {
         });
         let sums = sums.collect();
         // The first element of an array has no comma.
-        let first = count(&first.text[..distinct.shared]);
-        MissingElements { beginning: count(&beginning).max(first), sums }
+        MissingElements { beginning: count(&beginning).max(count(distinct.beginning())), sums }
     }
 
     /// So many elements, from behind the beginning of the first one on.
-    fn begun(&self, elements: u64) -> u32 {
+    pub(super) fn begun(&self, elements: u64) -> u32 {
         match usize::try_from(elements) {
             Ok(0) => 0,
             Ok(n) => self.sums.get(n - 1).copied().unwrap_or(UNBOUNDED),

@@ -34,7 +34,7 @@ const DIGITS: u32 = 4;
 const ALPHABET: &[u8; 62] = b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
 /// Values of an element's rule, no two of which are equal.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct DistinctElements {
     /// As JSON, shortest first, each with its canonical text.
     pub elements: Box<[DistinctElement]>,
@@ -202,7 +202,7 @@ impl<'a> ShortestValues<'a> {
 
     /// Whether an object of a shape is what its needed names make it, and nothing else is asked of it.
     fn is_plain(o: &ObjectProgram) -> bool {
-        let needed: u64 = o.required.iter().map(|word| u64::from(word.count_ones())).sum();
+        let needed = o.num_required();
         o.witnesses == 0 && o.union.is_none() && o.dependent_required.is_none() && (o.min..=o.max).contains(&needed)
     }
 
@@ -245,8 +245,7 @@ impl<'a> ShortestValues<'a> {
     fn object_pattern(&self, o: &'a ObjectProgram, depth: usize) -> Option<ValuePattern<'a>> {
         let inner = ones(&o.required).filter_map(|name| Some((name, self.pattern(o.rules[name]?.0, depth + 1)?)));
         let member = inner.min_by_key(|(_, p)| self.rank(p));
-        let needed: u64 = o.required.iter().map(|word| u64::from(word.count_ones())).sum();
-        let any_key = o.others.iter().find(|class| class.keys.is_none()).filter(|_| needed < o.max);
+        let any_key = o.others.iter().find(|class| class.keys.is_none()).filter(|_| o.num_required() < o.max);
         match (member, any_key) {
             (Some((name, inner)), any_key) if inner.varied.is_endless(self.program) || any_key.is_none() => {
                 around(inner, |mark| self.object(o, depth, Some((name, mark))))

@@ -48,7 +48,7 @@ impl CompletionBounds {
         if missing <= FEW_MISSING || array.trace != u32::MAX {
             return None;
         }
-        let elements = self.missing_elements(item.shape, missing);
+        let elements = self.missing[item.shape as usize].begun(missing);
         let around = |n: &Frame| frames.arena.nodes.get(n.parent as usize);
         let below = std::iter::successors(around(array), |n| around(n));
         let below = below.fold(0, |sum: u32, n| sum.saturating_add(self.of_frame(frames, n).cost));

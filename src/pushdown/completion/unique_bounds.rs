@@ -174,7 +174,7 @@ fn of_lexeme(lexeme: &Lexeme) -> u32 {
     let is_text = lexeme.kind() != LexemeKind::Raw;
     if let (LexemeKind::Text { max, .. }, Some(missing)) = (lexeme.kind(), lexeme.missing_bytes(0)) {
         // With less room than for so many characters all that fits is within it.
-        let last = if max == INF { DIGITS } else { FREE_CHARS.max(BYTES_OF_ESCAPE * (FREE_CHARS - 1)) };
+        let last = if max == INF { DIGITS } else { BYTES_OF_ESCAPE * (FREE_CHARS - 1) };
         return missing.saturating_add(last);
     }
     let state = inside(lexeme);

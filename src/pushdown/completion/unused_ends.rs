@@ -84,7 +84,7 @@ impl<'a> Completer<'a, '_> {
     /// Goes on with the first of the distinct elements that an array does not have, where the open element is the
     /// beginning of all of them.
     pub(super) fn end_distinct(&mut self) -> Option<()> {
-        let array = *self.pen.frames.outermost_unique(self.pen.top)?;
+        let array = *self.outermost_unique()?;
         // The first element differs from all others, whatever it becomes.
         let distinct = self.costs.missing_elements(self.pen.frames, &array).filter(|_| array.seen != u32::MAX)?;
         let node = self.pen.node();
@@ -169,7 +169,12 @@ impl<'a> Completer<'a, '_> {
 
     /// Where an item's ends are looked for: in the outermost array of unique elements.
     fn place(&self, (item, count): (&ScalarItem, u32), ends: EndFilter) -> Option<EndQuery> {
-        Some((self.unique_arrays().last()?.parent, (item.lexeme, item.state, count), ends))
+        Some((self.outermost_unique()?.parent, (item.lexeme, item.state, count), ends))
+    }
+
+    /// The array of unique elements around all that is open in one.
+    fn outermost_unique(&self) -> Option<&Frame> {
+        self.unique_arrays().last()
     }
 
     /// The arrays of unique elements that are open, from the top down.

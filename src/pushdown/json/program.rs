@@ -160,6 +160,11 @@ impl Program {
 }
 
 impl ObjectProgram {
+    /// How many names every object needs.
+    pub(crate) fn num_required(&self) -> u64 {
+        self.required.iter().map(|word| u64::from(word.count_ones())).sum()
+    }
+
     /// The fewest members that are all witnesses which `witnessed` does not have.
     #[inline]
     pub fn missing_members(&self, witnessed: u32) -> u64 {

@@ -5,6 +5,7 @@
 //! argument it is, what it must be, and what it is.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use pyo3::PyTypeCheck;
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
@@ -135,6 +136,13 @@ pub fn number(given: &Bound<'_, PyAny>, name: &str) -> PyResult<f64> {
         return Err(wrong_type(given, name, "a number"));
     }
     given.extract().map_err(|_| wrong_type(given, name, "a number"))
+}
+
+/// A number of seconds, as a time.
+pub fn duration(given: &Bound<'_, PyAny>, name: &str) -> PyResult<Duration> {
+    let seconds = number(given, name)?;
+    Duration::try_from_secs_f64(seconds)
+        .map_err(|_| argument(given.py(), format!("{name} is {seconds}: a number of seconds from 0 is needed")))
 }
 
 /// The name of a file.

@@ -8,7 +8,7 @@ mod slot;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use numpy::PyArray1;
 use pyo3::exceptions::PyTypeError;
@@ -19,10 +19,10 @@ use crate::error::{ErrorKind, Result, counted};
 use crate::guide::Guide;
 use crate::guide::GuideOptions;
 use crate::guide::history::replay::Past;
-use crate::python::convert::argument::{Given, LEFT_OUT, integer, number};
+use crate::python::convert::argument::{Given, LEFT_OUT, duration, integer};
 use crate::python::convert::buffer::MaskRows;
 use crate::python::convert::ids::{NO_TOKEN, TokenId, TokenIds, signed_ids};
-use crate::python::errors::{argument, busy, internal, of_kind, panic_message, to_exception};
+use crate::python::errors::{busy, internal, of_kind, panic_message, to_exception};
 use crate::python::guide::forced_within::{Wanted, forced_within};
 use crate::python::index::{PyIndex, state_bytes};
 use crate::python::runtime::fork::without_gil;
@@ -347,10 +347,7 @@ impl PyGuide {
         let after = after.map(|ids| TokenIds::several(ids, "after")).transpose()?.map(|after| after.ids);
         let wanted = Wanted { after, canonical: canonical.flag("canonical", true)? };
         let Some(within) = within else { return self.with_detached(py, |slot| wanted.find(&mut slot.guide)) };
-        let seconds = number(within, "within")?;
-        let Ok(time) = Duration::try_from_secs_f64(seconds) else {
-            return Err(argument(py, format!("within is {seconds}: a number of seconds from 0 is needed")));
-        };
+        let time = duration(within, "within")?;
         self.with_detached(py, |slot| forced_within(&mut slot.guide, &mut slot.forced, &wanted, time))
     }
 

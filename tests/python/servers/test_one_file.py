@@ -193,6 +193,18 @@ def test_a_model_that_fails_ends_the_requests_of_its_batch_and_no_other(caplog):
     assert "no memory on the device" in caplog.text  # The client is not told, so the log is.
 
 
+def without_collector(use):
+    """What ``use`` returns of an engine, without the collector of garbage: what lives on is held."""
+    gc.collect()
+    gc.disable()
+    logging.disable()  # The records of a log that are kept hold tracebacks.
+    try:
+        return with_engine(use, {"max_mask_steps": 1_000})
+    finally:
+        gc.enable()
+        logging.disable(logging.NOTSET)
+
+
 def test_an_error_holds_nothing_of_a_request_that_is_over():
     """Nobody waits for the collector of garbage: guides hold their sources, which are large where they are hostile."""
     many = " | ".join(f'/.*a.{{{number}}}/ "x"' for number in range(14))
@@ -220,13 +232,7 @@ def test_an_error_holds_nothing_of_a_request_that_is_over():
         await asyncio.sleep(0.05)
         return statuses, [output for output in made if output() is not None]
 
-    gc.disable()
-    logging.disable()  # The records of a log that are kept hold tracebacks.
-    try:
-        statuses, held = with_engine(use, {"max_mask_steps": 1_000})
-    finally:
-        gc.enable()
-        logging.disable(logging.NOTSET)
+    statuses, held = without_collector(use)
     assert statuses == [200, 400, 500]
     assert len(made) == 3 and not held
 
@@ -268,14 +274,7 @@ def test_outputs_that_nobody_reads_any_more_hold_nothing():
         await asyncio.sleep(0.05)
         return statuses, [one() for one in made if one() is not None]
 
-    gc.collect()
-    gc.disable()
-    logging.disable()  # The records of a log that are kept hold tracebacks.
-    try:
-        statuses, held = with_engine(use, {"max_mask_steps": 1_000})
-    finally:
-        gc.enable()
-        logging.disable(logging.NOTSET)
+    statuses, held = without_collector(use)
     assert statuses == [400, 500] and len(made) == 18
     assert not held, Counter(type(one).__name__ for one in held)
 

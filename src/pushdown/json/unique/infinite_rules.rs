@@ -54,8 +54,7 @@ impl ObjectProgram {
     /// Whether some object has the property and nothing else but what every object needs.
     fn may_be_alone(&self, property: usize) -> bool {
         let is_needed = self.required[property / 64] >> (property % 64) & 1 == 1;
-        let needed: u64 = self.required.iter().map(|w| u64::from(w.count_ones())).sum();
-        let members = needed + u64::from(!is_needed);
+        let members = self.num_required() + u64::from(!is_needed);
         self.dependent_required.is_none() && self.witnesses == 0 && (self.min..=self.max).contains(&members)
     }
 }

@@ -104,13 +104,6 @@ impl JsonMachine<'_> {
         false
     }
 
-    /// The outermost array of unique elements that is open around `top`.
-    pub(crate) fn outermost_unique(&self, top: FrameId) -> Option<&Frame> {
-        let nodes = &self.arena.nodes;
-        let open = std::iter::successors(nodes.get(top as usize), |n| nodes.get(n.parent as usize)).skip(1);
-        open.filter(|n| n.kind == FrameKind::Array && n.key != u32::MAX).last()
-    }
-
     pub(crate) fn any_unique(&self, node: &Frame) -> bool {
         let items = &self.arena.arrays[node.start as usize..(node.start + node.len) as usize];
         items.iter().any(|i| self.program.arrays[i.shape as usize].unique)
