@@ -243,6 +243,48 @@ fn search_members(lexeme: &Lexeme, (state, count): QueueEntry, most: usize) -> V
     out
 }
 
+/// Some of the shortest ways from the beginning of a lexeme to its end, no more than `most`: all of one length, those
+/// that differ near their ends first. There may be none where the shortest way takes a search.
+pub(crate) fn members_of_least_length(lexeme: &Lexeme, most: usize) -> Vec<Vec<u8>> {
+    in_bounds(lexeme, (lexeme.start(), 0), |lexeme, (start, count)| {
+        let least = lexeme.least_bytes(start, count);
+        let mut out = Vec::new();
+        if most.saturating_mul(least as usize) > MAX_KNOWN {
+            return out;
+        }
+        let mut text: Vec<u8> = Vec::new();
+        // Each place with how many bytes lead to it, and the last of these.
+        let mut open = vec![(start, count, 0, 0u8)];
+        let mut left = 2 * most + least as usize;
+        while let Some((state, count, far, byte)) = open.pop() {
+            text.truncate((far as usize).saturating_sub(1));
+            text.extend((far > 0).then_some(byte));
+            if far == least {
+                out.push(text.clone());
+            }
+            if out.len() == most || left == 0 {
+                break;
+            }
+            if far == least {
+                continue;
+            }
+            left -= 1;
+            let before = open.len();
+            for byte in preferred() {
+                let Some((next, n)) = after(lexeme, state, count, byte) else { continue };
+                let is_end = next == CLOSED || lexeme.kind() == LexemeKind::Raw && lexeme.state(next).accepting;
+                let missing = if is_end { 0 } else { lexeme.least_bytes(next, n) };
+                if missing.saturating_add(far + 1) == least {
+                    open.push((next, n, far + 1, byte));
+                }
+            }
+            // What was put in line last is gone on from first.
+            open[before..].reverse();
+        }
+        out
+    })
+}
+
 /// The shortest way from a place, where the structure of what follows tells one of `least` bytes: not inside of an
 /// escape, nor where it has to be spelled with one, or bounds on the length forbid it.
 fn by_structure(lexeme: &Lexeme, (state, count): QueueEntry, least: u32) -> Option<Arc<[u8]>> {

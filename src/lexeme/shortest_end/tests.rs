@@ -79,3 +79,31 @@ fn a_long_way_needs_no_states() {
     let way = shortest_end(&l, l.start(), 0).expect("a way");
     assert_eq!((way.len(), l.num_states()), (40_101, states));
 }
+
+#[test]
+fn members_of_least_length_are_all_there_are() {
+    let cases = [("[ab]{3}[01]|[a-c]{6}", 16), ("x[0-9]{2}y|zzzzz", 100), ("a?b?", 1), ("[0-9a-f]{2}-[0-9]", 2560)];
+    for (pattern, all) in cases {
+        for kind in [LexemeKind::Raw, LexemeKind::Text { min: 0, max: INF, escapes: EscapeUse::Any }] {
+            let l = lexeme(pattern, kind);
+            let members = members_of_least_length(&l, 5000);
+            let mut different = members.clone();
+            different.sort_unstable();
+            different.dedup();
+            assert_eq!((members.len(), different.len()), (all, all), "{pattern}");
+            assert_eq!(members_of_least_length(&l, 7)[..], members[..all.min(7)]);
+            for member in &members {
+                assert_eq!(member.len(), l.least_bytes(l.start(), 0) as usize);
+                let place = member.iter().try_fold((l.start(), 0), |(state, count), &b| after(&l, state, count, b));
+                let (state, _) = place.expect("a way");
+                assert!(state == CLOSED || l.state(state).accepting, "{pattern}");
+            }
+        }
+    }
+    // UUIDs are too long for a list that is made breadth first.
+    let uuid = lexeme("[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", LexemeKind::Raw);
+    let members = members_of_least_length(&uuid, 300);
+    assert_eq!(members.len(), 300);
+    assert_eq!(members[..2], [b"00000000-0000-0000-0000-000000000000", b"00000000-0000-0000-0000-000000000001"]);
+    assert!(shortest_members(&uuid, uuid.start(), 0, 300).is_empty());
+}

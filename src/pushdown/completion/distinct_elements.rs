@@ -12,7 +12,7 @@
 use crate::expr::INF;
 use crate::json::canonical::canonical;
 use crate::json::whitespace::Gap;
-use crate::lexeme::shortest_end::{short_end, shortest_members};
+use crate::lexeme::shortest_end::{members_of_least_length, short_end, shortest_members};
 use crate::lexeme::{Lexeme, LexemeKind};
 use crate::pushdown::completion::min_cost::MinCosts;
 use crate::pushdown::completion::writer::spelled;
@@ -280,6 +280,13 @@ impl<'a> ShortestValues<'a> {
         let lexeme = &self.program.lexemes[l as usize];
         let listed = most.saturating_mul(LISTED_AN_ELEMENT).next_power_of_two().max(LEAST_LISTED);
         let members = shortest_members(lexeme, lexeme.start(), 0, listed);
+        if members.len() < most {
+            // Of long texts, such as UUIDs, the list holds few or none.
+            let long = members_of_least_length(lexeme, most);
+            if long.len() > members.len() {
+                return long;
+            }
+        }
         members.iter().map(|text| text.to_vec()).collect()
     }
 

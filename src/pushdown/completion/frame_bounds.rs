@@ -104,7 +104,7 @@ impl CompletionBounds {
         let nodes = &frames.arena.nodes;
         let is_unique =
             |&at: &FrameId| nodes[at as usize].kind == FrameKind::Array && frames.any_unique(&nodes[at as usize]);
-        let around = std::iter::successors(Some(node.parent), |&at| Some(nodes[at as usize].parent));
+        let around = std::iter::successors(Some(node.parent), |&at| nodes.get(at as usize).map(|n| n.parent));
         let mut around = around.take_while(|&at| at != NONE);
         // Bytes are recorded inside the elements of the outermost one, and from their first bytes on.
         let number = match node.trace {

@@ -84,9 +84,10 @@ impl<'a> Completer<'a, '_> {
     /// Goes on with the first of the distinct elements that an array does not have, where the open element is the
     /// beginning of all of them.
     pub(super) fn end_distinct(&mut self) -> Option<()> {
-        let array = *self.outermost_unique()?;
-        // The first element differs from all others, whatever it becomes.
-        let distinct = self.costs.missing_elements(self.pen.frames, &array).filter(|_| array.seen != u32::MAX)?;
+        let (number, array) = self.outermost_unique().map(|(number, array)| (number, *array))?;
+        // One that differs from all others, whatever it becomes, as the first one does, ends as is shortest.
+        let differs = array.seen == u32::MAX || self.pen.frames.arena.unique.is_distinct(number);
+        let distinct = self.costs.missing_elements(self.pen.frames, &array).filter(|_| !differs)?;
         let node = self.pen.node();
         let read = self.pen.frames.arena.bytes_since(node.trace, array.key);
         let (read, beginning) = (read.trim_ascii_start(), distinct.beginning());
@@ -169,25 +170,26 @@ impl<'a> Completer<'a, '_> {
 
     /// Where an item's ends are looked for: in the outermost array of unique elements.
     fn place(&self, (item, count): (&ScalarItem, u32), ends: EndFilter) -> Option<EndQuery> {
-        Some((self.outermost_unique()?.parent, (item.lexeme, item.state, count), ends))
+        Some((self.outermost_unique()?.1.parent, (item.lexeme, item.state, count), ends))
     }
 
     /// The array of unique elements around all that is open in one.
-    fn outermost_unique(&self) -> Option<&Frame> {
+    fn outermost_unique(&self) -> Option<(FrameId, &Frame)> {
         self.unique_arrays().last()
     }
 
     /// The arrays of unique elements that are open, from the top down.
-    fn unique_arrays(&self) -> impl Iterator<Item = &Frame> {
+    fn unique_arrays(&self) -> impl Iterator<Item = (FrameId, &Frame)> {
         let nodes = &self.pen.frames.arena.nodes;
-        let open = std::iter::successors(nodes.get(self.pen.top as usize), |node| nodes.get(node.parent as usize));
-        open.filter(|node| node.kind == FrameKind::Array && node.key != u32::MAX)
+        let node = |number: FrameId| nodes.get(number as usize).map(|node| (number, node));
+        let open = std::iter::successors(node(self.pen.top), move |(_, above)| node(above.parent));
+        open.filter(|(_, node)| node.kind == FrameKind::Array && node.key != u32::MAX)
     }
 
     /// How many elements an open array of unique elements must have, or has with the one that is open: the most.
     fn elements_to_be(&self) -> usize {
         let frames = &*self.pen.frames;
-        let elements = self.unique_arrays().map(|array| {
+        let elements = self.unique_arrays().map(|(_, array)| {
             let items = &frames.arena.arrays[array.start as usize..(array.start + array.len) as usize];
             let least = items.iter().map(|item| frames.program.arrays[item.shape as usize].min).min().unwrap_or(0);
             least.max(u64::from(array.count) + 1)

@@ -73,21 +73,96 @@ def test_thousands_of_elements(byte_vocabulary, items):
     assert 4000 < index.guide(max_tokens=100_000).min_tokens_to_finish() < 60_000
 
 
-@pytest.mark.parametrize("length", [{}, {"maxLength": 40}])
-@pytest.mark.parametrize("least", [0, 1])
-def test_text_that_differs_from_all_elements_is_allowed_while_it_fits(length, least):
-    """Every word of a vocabulary of thousands may begin an element: no work is spent on each of them."""
+@pytest.fixture(scope="module")
+def large_vocabulary():
+    """As many words as vocabularies of models have, and tokens that run across the end of an element."""
     letters = "abcdefghijklmnopqrstuvwxyz"
-    words = [(a + b + c).encode() for a in letters for b in letters for c in letters]
-    tokens = [bytes([b]) for b in range(256)] + words
+    words = [a + b + c for a in letters for b in letters for c in letters]
+    words = [*words, *map(str.title, words), *(" " + word for word in words), *(" " + word.title() for word in words)]
+    words += [str(n) for n in range(10, 1000)]
+    words += ['",', '","', '", "', '"]', '"},{"', '"},', '":"', '":', '{"', "é", "北京", "},", "}]"]
+    tokens = [bytes([b]) for b in range(256)] + [word.encode() for word in words]
+    return interlock.Vocabulary([*tokens, b""], eos_token_ids=[len(tokens)])
+
+
+NAMES = (
+    "alpha Beta gamma Delta epsilon Zeta eta Theta iota Kappa lambda Mu nu Xi omicron Pi rho Sigma tau Zürich".split()
+)
+
+
+@pytest.mark.parametrize("least", [0, 5])
+@pytest.mark.parametrize(
+    ("items", "element", "begun"),
+    [
+        ({"type": "string"}, lambda i: NAMES[i], '"'),
+        ({"type": "string"}, lambda i: NAMES[i], '"Z'),
+        ({"type": "string", "maxLength": 40}, lambda i: NAMES[i], '"'),
+        ({"type": "string", "pattern": "^[^ ]+$"}, lambda i: NAMES[i], '"Z'),
+        (record("id", "rank", additionalProperties=False), lambda i: {"id": i, "rank": 7}, '{"id":'),
+        (record("id", "rank", additionalProperties=False), lambda i: {"id": i, "rank": 7}, '{"id":3,"rank":'),
+        (
+            {"type": "object", "properties": {"n": INTEGER, "s": {"type": "string"}}, "required": ["n", "s"]},
+            lambda i: {"n": i % 3, "s": NAMES[i]},
+            '{"n":1,"s":"',
+        ),
+        ({"type": "object"}, lambda i: {NAMES[i]: i}, '{"'),
+    ],
+)
+def test_what_differs_is_allowed_while_it_fits(large_vocabulary, items, element, begun, least):
+    """Every token of a large vocabulary may begin a value that differs: no work is spent on each of them."""
+    index = interlock.Index.from_json_schema(unique(items, least), large_vocabulary, whitespace="compact")
+    for elements in (1, 4, 20):
+        made = json.dumps([element(i) for i in range(elements)], separators=(",", ":"), ensure_ascii=False)
+        text = list(f"{made[:-1]},{begun}".encode())
+        free = index.guide()
+        assert free.advance_many(text) == len(text)
+        room = free.min_tokens_to_finish() + 24
+        budgeted = index.guide(max_tokens=len(text) + room)
+        assert budgeted.advance_many(text) == len(text)
+        assert budgeted.allowed_token_ids().tolist() == free.allowed_token_ids().tolist(), (elements, text)
+
+
+@pytest.mark.parametrize("items", [*ELEMENTS, {**record("x", "y"), "properties": {"x": {"enum": [[], 1]}, "y": {}}}])
+def test_every_token_of_a_mask_leaves_room(byte_vocabulary, items):
+    """A twin: what a mask lets through is advanced on a fork, which makes a new plan for it."""
+    rng = random.Random(11)
+    for least in (2, 9):
+        index = interlock.Index.from_json_schema(unique(items, least), byte_vocabulary, whitespace="compact")
+        fewest = index.guide().min_tokens_to_finish()
+        for room in (0, 3, 30):
+            guide = index.guide(max_tokens=fewest + room)
+            while not guide.is_terminated:
+                allowed = guide.allowed_token_ids().tolist()
+                for token in allowed:
+                    guide.fork().advance(token)
+                guide.advance(rng.choice(allowed))
+
+
+def test_an_open_element_ends_as_its_bound_says():
+    """An element that differs already ends as is shortest, not like the longer values that others are given."""
+    words = ['"},{"', '":"', '":', '","', '{"', "name", "[{", '"]', "}]", "},{", "true"]
+    tokens = [bytes([b]) for b in range(256)] + [word.encode() for word in words]
     vocabulary = interlock.Vocabulary([*tokens, b""], eos_token_ids=[len(tokens)])
-    schema = {"type": "array", "items": {"type": "string", **length}, "uniqueItems": True, "minItems": least}
-    index = interlock.Index.from_json_schema(schema, vocabulary)
-    for text in (b'["', b'["ab","', b'["a","b","'):
-        free, budgeted = index.guide(), index.guide(max_tokens=30)
-        for guide in (free, budgeted):
-            assert guide.advance_many(list(text)) == len(text)
-        assert budgeted.allowed_token_ids().tolist() == free.allowed_token_ids().tolist(), text
+    properties = {"x": {"enum": [[], 3.5, 1, True]}, "name": {"type": "string", "maxLength": 2}}
+    items = {"type": "object", "properties": properties, "required": ["x", "name"]}
+    schema = {"type": "object", "properties": {"a": unique(items, 9), "b": {"type": "object"}}, "required": ["a", "b"]}
+    index = interlock.Index.from_json_schema(
+        {**schema, "additionalProperties": False}, vocabulary, whitespace="compact"
+    )
+    text = (
+        '{"|a|"|:|[{|"|x|":|true|,|"|n|a|m|e|":"|#|_|"},{"|x|":|t|r|u|e|,|"|name|":|"]|O|"},{"|x|":|true|,|"|n|a|m|e|":|'
+        '":"|},{|"|x|":|t|r|u|e|,|"|name|":|":|=|"},{"|x|":|[|]|,|"|n|a|m|e|":"|n|"},{"|x|":|1|,|"|name'
+    )
+    path = [tokens.index(piece.encode()) for piece in text.split("|")]
+    for max_tokens in range(128, 140):
+        guide = index.guide(max_tokens=max_tokens)
+        for token in [*path, None]:
+            allowed = guide.allowed_token_ids().tolist()
+            for fits in allowed:
+                guide.fork().advance(fits)
+            if token not in allowed:
+                break
+            guide.advance(token)
 
 
 def walk(guide, rng, tokens):

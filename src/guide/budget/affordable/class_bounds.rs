@@ -11,11 +11,11 @@ use crate::pushdown::json::machine::JsonMachine;
 impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
     /// So many tokens complete the output after a class at most; [`ENDLESS`] where that is not known.
     pub(super) fn bound(&mut self, class: u32) -> u32 {
-        let Some(&ConfigClass { bound, node, is_new, .. }) = self.classes.get(class as usize) else { return ENDLESS };
+        let Some(&ConfigClass { bound, node, differs, .. }) = self.classes.get(class as usize) else { return ENDLESS };
         bound.unwrap_or_else(|| {
             let mut bound = self.bound_of(node);
-            if is_new && self.arena.nodes[node as usize].kind == FrameKind::Scalar {
-                bound = bound.min(self.bound_of_new_element(node));
+            if differs {
+                bound = bound.min(self.bound_of_different(node));
             }
             self.classes[class as usize].bound = Some(bound);
             bound
@@ -34,16 +34,17 @@ impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
         here.saturating_add(self.bound_below(n.parent))
     }
 
-    /// The same of new text of an element, where it is.
-    fn bound_of_new_element(&mut self, node: FrameId) -> u32 {
+    /// The same inside or behind an element that differs from all others.
+    pub(super) fn bound_of_different(&mut self, node: FrameId) -> u32 {
         let Some(bounds) = self.bounds else { return ENDLESS };
         let frames = JsonMachine { program: self.program, arena: self.arena };
         let n = frames.arena.nodes[node as usize];
         bounds.of_new_top(&frames, &n).cost.saturating_add(self.bound_below(n.parent))
     }
 
-    /// The most that new text of an element costs, whatever whole characters of plain text it goes on with.
-    pub(super) fn bound_inside_new_element(&mut self, node: FrameId) -> u32 {
+    /// The most that text costs by which an element differs from all others, whatever whole characters of plain text it
+    /// goes on with.
+    pub(super) fn bound_inside_different(&mut self, node: FrameId) -> u32 {
         let Some(bounds) = self.bounds else { return ENDLESS };
         let frames = JsonMachine { program: self.program, arena: self.arena };
         let n = frames.arena.nodes[node as usize];

@@ -21,6 +21,8 @@
 
 mod class_bounds;
 mod config_class;
+mod different_part;
+mod in_element;
 mod in_lexeme;
 mod in_name;
 mod in_text;
@@ -30,7 +32,7 @@ mod plain_text;
 mod search_steps;
 
 use crate::guide::budget::affordable::config_class::ConfigClass;
-use crate::guide::budget::affordable::new_text::New;
+use crate::guide::budget::affordable::different_part::DifferentPart;
 use crate::guide::budget::completions::{CompletionGraph, ENDLESS, NOWHERE};
 use crate::guide::budget::plan::BudgetedDocument;
 use crate::guide::budget::shortest_tokenization::FewestTokens;
@@ -41,7 +43,7 @@ use crate::pushdown::completion::completion_bounds::CompletionBounds;
 use crate::pushdown::completion::min_cost::MinCosts;
 use crate::pushdown::completion::shortest::KeyWatch;
 use crate::pushdown::json::arena::Arena;
-use crate::pushdown::json::frame::{Frame, FrameId, FrameKind, NONE, Phase};
+use crate::pushdown::json::frame::{FrameId, FrameKind, NONE, Phase};
 use crate::pushdown::json::machine::JsonMachine;
 use crate::pushdown::json::program::Program;
 use crate::util::bits::{has_at_most, ones_of_sparse};
@@ -53,22 +55,15 @@ use rustc_hash::FxHashMap;
 const DEAD_CONFIG: u32 = u32::MAX - 1;
 /// Tokens that lead here are stepped by themselves.
 const ALONE: u32 = u32::MAX - 2;
-/// With so many classes no more are numbered: a class takes a kilobyte.
-const MAX_CLASSES: usize = 30_000;
 /// A subtree of the trie with fewer nodes is walked without asking what its text costs.
 const MIN_ALIKE: u32 = 32;
 /// So few tokens are stepped one by one.
 const FEW_TOKENS: u32 = 2_000;
-/// Work for one mask, in classes that are stepped to. A completion and a token that is stepped by itself are a few.
+/// Work for one mask, in classes that are stepped to. A completion is a few.
 const MAX_WORK: usize = 2_000;
 const COMPLETION: usize = 2;
-const ALONE_TOKEN: usize = 8;
-/// Bytes that are refused for as much work as a step.
-const REFUSED_A_STEP: usize = 16;
 /// Bytes that a completion writes for as much work as a step.
 const BYTES_A_STEP: usize = 8;
-/// Words of bits of names that a step copies, for as much work of a search as a step: they are what it holds.
-const WORDS_A_STEP: usize = 32;
 /// Bytes of a number that must differ from others, for as much work as a step.
 const DIGITS_A_STEP: usize = 8;
 /// Nodes of a trie that are looked at for as much work as a step.
@@ -106,6 +101,8 @@ pub(super) struct AffordableTokens<'a, U> {
     max_work: usize,
     /// Whether a search came to where tokens are stepped by themselves.
     left_out: bool,
+    /// Where the guide is in a part of an element that must differ from others.
+    element: Option<DifferentPart>,
 }
 
 impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
@@ -137,7 +134,9 @@ impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
             work,
             max_work,
             left_out,
+            element: None,
         };
+        affordable.element = affordable.different_part();
         affordable.step = affordable.work_of_step();
         affordable.add(ConfigClass::at(top), None);
         affordable
@@ -190,6 +189,11 @@ impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
         let trie = vocabulary.trie();
         if has_at_most(row, FEW_TOKENS) {
             return self.keep_few_by_bounds(vocabulary, row);
+        }
+        if let Some(text) = &marked.text
+            && self.keep_in_element(vocabulary, text, row)
+        {
+            return;
         }
         if let Some(text) = &marked.text
             && self.stays_within_bounds()
@@ -329,7 +333,8 @@ impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
             return class == ALONE && self.is_in_time_alone(bytes);
         };
         let exceptional = !known.except.is_empty() && self.is_exception(class, bytes);
-        if exceptional { self.is_in_time_alone(bytes) } else { self.is_affordable_class(class) }
+        let fits = !exceptional && self.is_affordable_class(class);
+        fits || (exceptional || self.classes[class as usize].is_bound_only) && self.is_in_time_alone(bytes)
     }
 
     /// Whether what is left suffices after a class.
@@ -340,7 +345,12 @@ impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
 
     /// Tokens that complete the output after a class; [`ENDLESS`] where none are known.
     fn price(&mut self, class: u32) -> u32 {
-        let Some(&ConfigClass { price, node, .. }) = self.classes.get(class as usize) else { return ENDLESS };
+        let Some(&ConfigClass { price, node, is_bound_only, .. }) = self.classes.get(class as usize) else {
+            return ENDLESS;
+        };
+        if is_bound_only {
+            return ENDLESS;
+        }
         price.unwrap_or_else(|| {
             let price = self.completed(node, &mut KeyWatch::new(NONE)).1;
             self.classes[class as usize].price = Some(price);
@@ -349,7 +359,7 @@ impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
     }
 
     fn is_in_time_alone(&mut self, bytes: &[u8]) -> bool {
-        self.work += ALONE_TOKEN;
+        self.work += bytes.len();
         if self.is_exhausted() {
             return false;
         }
@@ -388,116 +398,6 @@ impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
         let rest = self.rests.rest_at(&mut frames, (self.costs, self.bounds), &self.speller, node, watch);
         self.work += COMPLETION + (watch.effort - before) / BYTES_A_STEP;
         (rest, self.rests.tokens(rest).and_then(|n| u32::try_from(n).ok()).unwrap_or(ENDLESS))
-    }
-
-    fn step(&mut self, at: u32, byte: u8) -> u32 {
-        let Some(class) = self.classes.get(at as usize) else { return at };
-        if let Some(known) = class.next.get(byte) {
-            return known;
-        }
-        let to = self.find(at, byte);
-        self.classes[at as usize].next.set(byte, to);
-        to
-    }
-
-    fn find(&mut self, at: u32, byte: u8) -> u32 {
-        if self.is_exhausted() {
-            return ALONE;
-        }
-        self.made += 1;
-        self.work += usize::from(self.made.is_multiple_of(REFUSED_A_STEP));
-        let &ConfigClass { node, is_behind, .. } = &self.classes[at as usize];
-        if is_behind && byte == b',' {
-            return ALONE;
-        }
-        let mark = self.arena.mark();
-        let to = self.frames().step(node, byte);
-        if to == NONE {
-            self.arena.truncate(&mark);
-            return DEAD_CONFIG;
-        }
-        self.work += self.step;
-        self.made += self.words_of(to) / WORDS_A_STEP;
-        let mut class = ConfigClass::at(to);
-        if b" \t\n\r".contains(&byte) {
-            class.price = self.price_before_blank(at, to);
-        }
-        let number = self.add(class, Some(at));
-        if self.classes.get(number as usize).is_none_or(|p| p.node != to) {
-            self.arena.truncate(&mark);
-        }
-        number
-    }
-
-    /// Words of bits that an object on top has for its names.
-    fn words_of(&self, node: FrameId) -> usize {
-        let n = &self.arena.nodes[node as usize];
-        let item = (n.kind == FrameKind::Object).then(|| self.arena.objects[n.items()].first()).flatten();
-        item.map_or(0, |item| self.program.objects[item.shape as usize].words)
-    }
-
-    /// What a class costs that whitespace leads to: as much as without, where it may end.
-    fn price_before_blank(&mut self, at: u32, to: FrameId) -> Option<u32> {
-        let &ConfigClass { node, is_new, .. } = &self.classes[at as usize];
-        let (from, to) = (self.arena.nodes[node as usize], self.arena.nodes[to as usize]);
-        let is_text = |n: &Frame| n.kind == FrameKind::Scalar || n.phase == Phase::Key;
-        let same = Frame { gap: from.gap, blank: from.blank, ..to } == from;
-        let frames = self.frames();
-        let ends = frames.gap_may_end(&from) && frames.gap_may_end(&to);
-        (same && ends && !is_new && !is_text(&from)).then(|| self.price(at))
-    }
-
-    /// Numbers a class, or finds the number that it has. `from` is the class before it.
-    fn add(&mut self, mut class: ConfigClass, from: Option<u32>) -> u32 {
-        let (was_new, was_behind, below) = match from.and_then(|from| self.classes.get(from as usize)) {
-            Some(from) => (from.is_new, from.is_behind, from.below),
-            None => (false, false, NONE),
-        };
-        let new = if was_behind { New::No } else { self.describe_new(class.node) };
-        if new == New::No {
-            class.is_behind = was_behind || was_new;
-            self.describe(class.node, class.is_behind);
-        }
-        if let Some(&known) = self.numbers.get(&self.key) {
-            return known;
-        }
-        if self.classes.len() >= MAX_CLASSES {
-            return ALONE;
-        }
-        class.is_new = new != New::No;
-        class.below = match new {
-            New::Key { matters: true } => self.arena.nodes[class.node as usize].parent,
-            New::No if class.is_behind => below,
-            _ => NONE,
-        };
-        if class.below != NONE && !self.complete_for_all(&mut class) {
-            if was_new || was_behind {
-                return ALONE;
-            }
-            // This text is like no other, and stands for itself only.
-            (class.is_new, class.below) = (false, NONE);
-            self.describe(class.node, false);
-            if let Some(&known) = self.numbers.get(&self.key) {
-                return known;
-            }
-        }
-        let number = self.classes.len() as u32;
-        self.exceptions.extend(class.except.iter().cloned());
-        self.classes.push(class);
-        self.numbers.insert(self.key.clone(), number);
-        number
-    }
-
-    /// Writes what the future of a configuration depends on into `key`, all of it.
-    fn describe(&mut self, node: FrameId, is_behind: bool) {
-        self.key.clear();
-        self.key.push(u8::from(is_behind));
-        let n = self.arena.nodes[node as usize];
-        let frames = JsonMachine { program: self.program, arena: self.arena };
-        if !self.rests.describe(&frames, &n, &mut self.key) {
-            self.key.truncate(1);
-            self.arena.describe_here(self.program, node, &mut self.key);
-        }
     }
 }
 

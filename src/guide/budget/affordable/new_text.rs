@@ -14,7 +14,7 @@ use crate::guide::budget::affordable::config_class::ConfigClass;
 use crate::json::string_escape::{EscapeState, decode};
 use crate::pushdown::completion::shortest::KeyWatch;
 use crate::pushdown::json::frame::{Frame, FrameId, FrameKind, NONE, Phase};
-use crate::pushdown::json::literal_trie::sub_words;
+use crate::pushdown::json::literal_trie::{NO_SET, sub_words};
 use crate::vocab::Trie;
 
 /// Whether a configuration is inside new text.
@@ -22,7 +22,10 @@ use crate::vocab::Trie;
 pub(super) enum New {
     No,
     /// A string among unique elements.
-    Element,
+    Element {
+        /// Further elements are needed, which must differ from this one.
+        matters: bool,
+    },
     Key {
         /// Further keys may follow before the object ends.
         matters: bool,
@@ -35,14 +38,15 @@ impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
         let n = self.arena.nodes[node as usize];
         let mut words: Vec<u32> = Vec::new();
         let new = match (n.kind, n.phase) {
-            (FrameKind::Scalar, _) if n.trace != u32::MAX && self.is_new_element(node) => {
+            (FrameKind::Scalar, _) if n.trace != u32::MAX && n.seen == NO_SET && self.is_new_element(node) => {
                 let items = &self.arena.scalars[n.start as usize..(n.start + n.len) as usize];
                 // Of the length, what some bound depends on.
                 let bounded = items.iter().map(|i| &self.program.lexemes[i.lexeme as usize]).filter(|l| l.is_bounded());
                 let count = bounded.map(|l| l.significant_count(n.count)).max();
                 words.extend([1, n.parent, count.unwrap_or(0)]);
                 words.extend(items.iter().flat_map(|i| [i.tag, i.lexeme, i.state]));
-                New::Element
+                let here = self.element.as_ref().and_then(|element| element.matters_in(n.parent));
+                New::Element { matters: here.unwrap_or_else(|| self.needs_more(n.parent)) }
             }
             (FrameKind::Object, Phase::Key) if self.is_new_key(node) => {
                 words.extend([2, n.parent, n.seen, n.count, n.text].into_iter().chain(sub_words(n.sub)));
@@ -188,7 +192,12 @@ impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
         let n = self.arena.nodes[node as usize];
         let items = n.start as usize..(n.start + n.len) as usize;
         let free = self.arena.objects[items].iter().all(|i| i.name_node == u32::MAX && i.others);
-        if !free || n.trace != u32::MAX || n.key == u32::MAX {
+        if !free || n.key == u32::MAX {
+            return false;
+        }
+        // Inside an element that must differ from others so must the key, and nothing else may depend on it.
+        let is_settled = || self.element.as_ref().is_some_and(|element| element.matters_in(n.parent) == Some(false));
+        if n.trace != u32::MAX && !(is_settled() && self.differs(&n) == Some(true)) {
             return false;
         }
         let frames = self.frames();
@@ -204,21 +213,33 @@ impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
         true
     }
 
-    /// Whether a string that is an element of an array of unique elements is begun by text with which no other element
-    /// begins.
+    /// Whether some array of unique elements on the stack, with an element open in it, needs further ones, which have
+    /// to differ from that one.
+    fn needs_more(&self, node: FrameId) -> bool {
+        let nodes = &self.arena.nodes;
+        let mut stack = std::iter::successors(nodes.get(node as usize), |n| nodes.get(n.parent as usize));
+        stack.any(|n| {
+            let arrays = if n.kind == FrameKind::Array { &self.arena.arrays[n.items()] } else { &[] };
+            let mut shapes = arrays.iter().map(|i| &self.program.arrays[i.shape as usize]);
+            shapes.any(|shape| shape.unique && !shape.is_enough(u64::from(n.count) + 1))
+        })
+    }
+
+    /// Whether a string is begun by text by which an element of an array of unique elements differs from all others,
+    /// however it goes on.
     fn is_new_element(&self, node: FrameId) -> bool {
         let arena = &self.arena;
         let n = &arena.nodes[node as usize];
+        if let Some(differs) = self.differs(n) {
+            return differs;
+        }
+        // One that a token begins.
         let array = &arena.nodes[n.parent as usize];
         if array.kind != FrameKind::Array || array.key == u32::MAX || array.trace != u32::MAX {
             return false;
         }
-        let items = array.start as usize..(array.start + array.len) as usize;
-        // No further element is needed, which would have to differ from this one.
-        let is_enough = |shape: u32| self.program.arrays[shape as usize].is_enough(u64::from(array.count) + 1);
-        let free = arena.arrays[items].iter().all(|i| is_enough(i.shape));
         let text = arena.bytes_since(n.trace, array.key);
-        if !free || text.first() != Some(&b'"') || text.contains(&b'\\') {
+        if text.first() != Some(&b'"') || text.contains(&b'\\') {
             return false;
         }
         // The canonical text of a string is its plain spelling behind one more quote.

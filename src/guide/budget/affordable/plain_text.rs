@@ -50,9 +50,12 @@ impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
         }
         if is_new && n.kind == FrameKind::Scalar {
             // Such an answer is not kept for other budgets.
-            let most = self.bound_inside_new_element(self.classes[class as usize].node);
+            let most = self.bound_inside_different(self.classes[class as usize].node);
             if u64::from(most) <= self.left {
                 return Some(PlainPrices { least: 0, most, stays: false });
+            }
+            if self.classes[class as usize].is_bound_only {
+                return None;
             }
             // Any text that is long enough ends with a quote, wherever whole characters lead.
             let is_whole = |i: &ScalarItem| program.lexemes[i.lexeme as usize].ends_with_quote(i.state, n.count);

@@ -22,6 +22,10 @@ pub(super) struct RepeatRests {
     pub(super) sub: Option<EscapeState>,
     pub(super) raw: bool,
     pub(super) unknown: bool,
+    /// The canonical texts of the numbers and words that what was read may become, for who asks for them.
+    pub(super) numbers: Option<Vec<Box<[u8]>>>,
+    /// What was read of these.
+    pub(super) begun: Box<[u8]>,
     /// Canonical texts of the numbers and words of what was read, by where they begin and end in memory: they are asked
     /// for beside each element.
     scalars: SmallVec<[ReadScalar; 4]>,
@@ -45,6 +49,17 @@ impl RepeatRests {
             self.scalars.len() - 1
         });
         self.scalars[at].1.as_deref() == Some(own)
+    }
+
+    /// A number or word of which `read` was read may become `own`.
+    fn push_raw(&mut self, read: &[u8], own: &[u8]) {
+        self.raw = true;
+        if let Some(numbers) = &mut self.numbers {
+            numbers.push(own.into());
+            if *self.begun != *read {
+                self.begun = read.into();
+            }
+        }
     }
 
     /// All strings are the same one, so they are as far into an escape.
@@ -144,7 +159,8 @@ fn value<'t>(read: &'t [u8], known: &[u8], out: &mut RepeatRests, depth: u32) ->
     let Some((&first, after)) = read.split_first() else {
         match known.strip_prefix(b"\"\"") {
             Some(text) => out.push(string(text).0.into_owned().into(), EscapeState::Open),
-            None => out.raw |= !known.starts_with(b"[") && !known.starts_with(b"{"),
+            None if known.starts_with(b"[") || known.starts_with(b"{") => {}
+            None => out.push_raw(read, scalar(known)),
         }
         return End::Open;
     };
@@ -157,22 +173,31 @@ fn value<'t>(read: &'t [u8], known: &[u8], out: &mut RepeatRests, depth: u32) ->
         (b'[', Some((b'[', elements))) => array(after, elements, out, depth),
         (b'{' | b'[', _) => End::Apart,
         _ => {
-            let own = &known[..known.iter().position(|b| *b == b',').unwrap_or(known.len())];
+            let own = scalar(known);
             let ends = |b: &u8| matches!(b, b',' | b'}' | b']' | b' ' | b'\t' | b'\n' | b'\r');
             match read.iter().position(ends) {
                 Some(end) if out.is_canonical(&read[..end], own) => End::Equal(&read[end..]),
                 Some(_) => End::Apart,
-                None => {
-                    let number = matches!(own.first(), Some(b'+' | b'-'));
-                    let may = match number {
-                        true => !first.is_ascii_alphabetic() && may_become(read, own),
-                        false => own.starts_with(read),
-                    };
-                    out.raw |= may;
-                    if may { End::Open } else { End::Apart }
+                None if may_become_raw(read, own) => {
+                    out.push_raw(read, own);
+                    End::Open
                 }
+                None => End::Apart,
             }
         }
+    }
+}
+
+/// The number or word that a canonical text begins with.
+fn scalar(known: &[u8]) -> &[u8] {
+    &known[..known.iter().position(|b| *b == b',').unwrap_or(known.len())]
+}
+
+/// Whether a number or word of which `read` was read may become the one whose canonical text is `own`.
+pub(super) fn may_become_raw(read: &[u8], own: &[u8]) -> bool {
+    match own.first() {
+        Some(b'+' | b'-') => !read.first().is_some_and(u8::is_ascii_alphabetic) && may_become(read, own),
+        _ => own.starts_with(read),
     }
 }
 

@@ -16,7 +16,7 @@ use crate::lexeme::{CLOSED, DEAD_STATE, LexemeKind};
 use crate::pushdown::json::arena::Arena;
 use crate::pushdown::json::frame::{Frame, FrameId, FrameKind, Phase, ScalarItem};
 use crate::pushdown::json::machine::JsonMachine;
-use crate::pushdown::json::unique::agreement::{RepeatRests, agrees, string};
+use crate::pushdown::json::unique::agreement::{RepeatRests, agrees, may_become_raw, string};
 use crate::pushdown::json::unique::elements::ArrayElement;
 
 /// What comes behind so many bytes of an element is not compared.
@@ -56,6 +56,29 @@ impl Default for DuplicateRisk {
             arrays: SmallVec::new(),
             lexeme: None,
         }
+    }
+}
+
+/// What a scalar of an element would have to become so that the element repeats another one.
+#[derive(Clone, Debug, Default)]
+pub struct ScalarRests {
+    /// A string: what it would go on with, decoded.
+    pub texts: Vec<Box<[u8]>>,
+    /// A number or word: the canonical texts of all it would be.
+    pub numbers: Vec<Box<[u8]>>,
+    /// What was read of the number or word, if any of these agrees with it.
+    pub begun: Box<[u8]>,
+}
+
+impl ScalarRests {
+    /// Whether a string that goes on with `text` may still become one of these.
+    pub fn may_become_text(&self, text: &[u8]) -> bool {
+        self.texts.iter().any(|rest| rest.starts_with(text))
+    }
+
+    /// Whether a number or word of which `read` was read may still become one of these.
+    pub fn may_become_raw(&self, read: &[u8]) -> bool {
+        self.numbers.iter().any(|own| may_become_raw(read, own))
     }
 }
 
@@ -259,6 +282,33 @@ impl JsonMachine<'_> {
 }
 
 impl Arena {
+    /// What the scalar or key that is open at `top`, or the value that begins there, would have to become so that the
+    /// element that is open in the array on the node `array` ends as one of some canonical values. False where that is
+    /// not known.
+    pub fn find_rests<'v>(
+        &self,
+        (top, array): (FrameId, FrameId),
+        values: impl Iterator<Item = &'v [u8]>,
+        rests: &mut ScalarRests,
+    ) -> bool {
+        let read = self.bytes_since(self.nodes[top as usize].trace, self.nodes[array as usize].key);
+        let read = read.trim_ascii_start();
+        let plain = read.first() == Some(&b'"') && !read.contains(&b'\\');
+        let mut found = RepeatRests::default();
+        found.numbers = Some(Vec::new());
+        for value in values {
+            agrees((read, plain), value, &mut found);
+        }
+        let is_begun = self.nodes[top as usize].kind != FrameKind::Value;
+        let sub = if is_begun { EscapeState::Plain } else { EscapeState::Open };
+        rests.texts.append(&mut found.texts);
+        rests.numbers.extend(found.numbers.into_iter().flatten());
+        if !found.begun.is_empty() {
+            rests.begun = found.begun;
+        }
+        read.len() <= MAX_TEXT && !found.unknown && found.sub.is_none_or(|found| found == sub)
+    }
+
     /// The elements of an array of unique elements that may agree with an open one, of which the bytes from just after
     /// `array.key` to `trace` were read, ascending.
     fn candidates(&self, array: &Frame, trace: u32) -> Vec<u32> {

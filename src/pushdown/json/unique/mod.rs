@@ -35,7 +35,7 @@ use crate::json::whitespace::Gap;
 use crate::pushdown::json::frame::{Frame, FrameId, FrameKind};
 use crate::pushdown::json::machine::JsonMachine;
 pub use crate::pushdown::json::unique::completions::is_decimal;
-pub use crate::pushdown::json::unique::duplicates::{DuplicateRisk, Sorted};
+pub use crate::pushdown::json::unique::duplicates::{DuplicateRisk, ScalarRests, Sorted};
 use crate::pushdown::json::unique::elements::ArrayElement;
 use crate::pushdown::json::unique::state::ElementEnd;
 
