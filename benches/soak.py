@@ -9,8 +9,8 @@ a number of their own, so that caches have to evict. Half of the guides (`--budg
 block the resident memory and percentiles of the requests' times are printed. The script ends with an error if a
 request fails. The first third, in which the caches fill, is left out; of the rest, the second half is compared with
 the first, in the median of the blocks, since a block's figures go up and down with what the caches have just dropped.
-The script also ends with an error if memory grew by more than the tolerance, or if the 99.9th percentile of the times
-is over twice as high.
+The script also ends with an error if memory beside that of the caches grew by more than the tolerance, if the caches
+hold more than they may, or if the 99.9th percentile of the times is over twice as high.
 
 In *shared*, the threads move 64 guides over one index for some seconds, each guide in one thread at a time, and every
 mask is compared with the one that a single thread filled before. `--output` writes all of it as a page.
@@ -19,7 +19,6 @@ mask is compared with the one that a single thread filled before. `--output` wri
 from __future__ import annotations
 
 import argparse
-import importlib.metadata
 import json
 import random
 import statistics
@@ -47,6 +46,8 @@ WARM_UP = 3
 # By how much memory may grow between the halves: the allocator's arenas of each thread fill up slowly.
 TOLERANCE_PERCENT = 5.0
 TOLERANCE_MIB = 24.0
+# How many times the caches' bound they may hold with what the indexes at hand use.
+TOLERANCE_CACHE = 1.25
 # How many times as high the 99.9th percentile of the second half may be.
 TOLERANCE_TIMES = 2.0
 
@@ -174,10 +175,13 @@ def judged(blocks: list[Block]) -> Iterator[tuple[bool, str]]:
         yield True, "too few blocks to say whether memory and times stay"
         return
     early, late = warm[: len(warm) // 2], warm[len(warm) // 2 :]
-    before, after = (statistics.median(block.mib for block in part) for part in (early, late))
+    before, after = (statistics.median(block.mib - block.cache_mib for block in part) for part in (early, late))
     allowed = max(TOLERANCE_MIB, before * TOLERANCE_PERCENT / 100)
-    text = f"memory after warm-up: {before:.1f} MiB in the first half, {after:.1f} MiB in the second"
+    text = f"memory beside the caches after warm-up: {before:.1f} MiB in the first half, {after:.1f} MiB in the second"
     yield after - before <= allowed, f"{text}; {allowed:.1f} MiB more are allowed"
+    most, bound = max(block.cache_mib for block in blocks), interlock.get_mask_cache_bytes() / 2**20
+    text = f"caches: {most:.1f} MiB at most; they keep {bound:.0f} MiB"
+    yield most <= TOLERANCE_CACHE * bound, f"{text} and what indexes at hand use, up to {TOLERANCE_CACHE:g} times that"
     before, after = (statistics.median(block.p999 for block in part) for part in (early, late))
     text = f"p99.9 after warm-up: {before:,.0f} us in the first half, {after:,.0f} us in the second"
     yield after <= TOLERANCE_TIMES * before, f"{text}; {TOLERANCE_TIMES:g} times as much is allowed"
@@ -224,7 +228,7 @@ def one_index(shared: Requests, threads: int, seconds: float) -> Iterator[tuple[
 
 def page(blocks: list[Block], threads: int, before: float, verdicts: list[tuple[bool, str]]) -> str:
     """Everything as a page."""
-    named = machine.about(), f"interlock {importlib.metadata.version('interlock')}", f"Commit {machine.commit()}"
+    named = machine.about(), f"interlock {interlock.__version__}", f"Commit {machine.commit()}"
     out = ["# Soak", "", f"{'. '.join(named)}.", "", (__doc__ or "").split("\n\n", 2)[2].strip(), ""]
     out += [f"{threads} threads, {before:.1f} MiB before the first request. Times are microseconds.", ""]
     out += [*(f"* {text}: {'as it must be' if right else '**NOT as it must be**'}." for right, text in verdicts), ""]

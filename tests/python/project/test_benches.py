@@ -208,13 +208,16 @@ def test_the_soak_judges_growth_and_times(modules):
     """A last block that happens to be low hides nothing, nor does one slow block decide."""
     soak = modules["soak"]
 
-    def rights(mib, p999):
-        blocks = [soak.Block(n * 100, mib(n), 1.0, 1.0, p999(n), 1.0) for n in range(1, 21)]
+    def rights(mib, p999, cache=lambda n: 1.0):
+        blocks = [soak.Block(n * 100, mib(n), 1.0, 1.0, p999(n), cache(n)) for n in range(1, 21)]
         return [right for right, _ in soak.judged(blocks)]
 
-    assert rights(lambda n: 500.0, lambda n: 9.0 if n == 20 else 1.0) == [True, True]
-    assert rights(lambda n: 500.0 + 10 * n - 90 * (n == 20), lambda n: 1.0) == [False, True]
-    assert rights(lambda n: 500.0, lambda n: 1.0 if n < 14 else 2.1) == [True, False]
+    assert rights(lambda n: 500.0, lambda n: 9.0 if n == 20 else 1.0) == [True, True, True]
+    assert rights(lambda n: 500.0 + 10 * n - 90 * (n == 20), lambda n: 1.0) == [False, True, True]
+    assert rights(lambda n: 500.0, lambda n: 1.0 if n < 14 else 2.1) == [True, True, False]
+    # What the caches take is theirs, as long as they keep to their bound.
+    assert rights(lambda n: 300.0 + 10 * n, lambda n: 1.0, lambda n: 50.0 + 10 * n) == [True, True, True]
+    assert rights(lambda n: 300.0 + 20 * n, lambda n: 1.0, lambda n: 20.0 * n) == [True, False, True]
     assert list(soak.judged([]))[0][0]
 
 
