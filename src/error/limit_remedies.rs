@@ -15,13 +15,15 @@ pub(super) fn for_field(field: &str) -> Option<&'static str> {
         "max_alternatives" => "simplify the schema: fewer alternatives in anyOf, oneOf and if that hold together",
         "max_rules" => "make it smaller: fewer subschemas, or fewer rules of a grammar",
         "max_mask_steps" => {
-            "simplify it: fewer repetitions inside of others, smaller numbers in them, and in a grammar fewer \
-             terminals that match the same texts"
+            "simplify it: fewer repetitions inside of others, smaller numbers in them and in multipleOf, fewer \
+             elements that must differ, and in a grammar fewer terminals that match the same texts"
         }
         "max_scanner_bytes" => {
             "simplify the grammar: fewer terminals that match the same texts, and smaller numbers in their repetitions"
         }
-        "max_state_bytes" => "simplify its patterns: fewer repetitions inside of others, and smaller numbers in them",
+        "max_state_bytes" => {
+            "simplify its patterns: fewer repetitions inside of others, and smaller numbers in them and in multipleOf"
+        }
         "max_algebra_steps" => "simplify the schema: fewer of anyOf, oneOf, allOf and not that hold together",
         _ => return None,
     };

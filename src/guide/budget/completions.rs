@@ -34,8 +34,10 @@ use crate::pushdown::json::program::ClassProgram;
 use crate::pushdown::json::state_key::Detail;
 use crate::util::seeded_hash::Seeded;
 
-/// Bytes that are kept of all rests; a byte takes [`CELL`] of them.
+/// Bytes that are kept of all rests from one token to the next; a byte takes [`CELL`] of them. A mask may add some
+/// more, and a search is cut off beyond the second.
 const MAX_BYTES: usize = 2 << 20;
+const MAX_BYTES_HERE: usize = 16 << 20;
 /// What a byte of a rest takes.
 const CELL: usize = size_of::<CompletionNode>();
 /// The places of objects with more names than this are not all kept.
@@ -190,6 +192,12 @@ impl CompletionGraph {
         self.most_names = u64::MAX;
     }
 
+    /// Whether so much is kept that it has to be forgotten behind the next token. Not before: a rest goes on where
+    /// others have been, so what a mask lets through would not be found again.
+    pub(super) fn is_full(&self) -> bool {
+        self.bytes > MAX_BYTES
+    }
+
     /// From now on it is about this document of a grammar: what was found about another one is forgotten.
     pub(super) fn turn_to(&mut self, document: u32) {
         if self.document != document {
@@ -280,7 +288,7 @@ impl CompletionGraph {
         top: FrameId,
         watch: &mut KeyWatch,
     ) -> u32 {
-        if self.bytes > MAX_BYTES {
+        if self.bytes > MAX_BYTES_HERE {
             self.forget();
         }
         if self.cells.is_empty() {

@@ -261,6 +261,9 @@ impl Guide {
         if let Some(budget) = &mut self.budget {
             budget.reserves.push(reserve);
         }
+        if self.rests.as_ref().is_some_and(|rests| rests.is_full()) {
+            self.rests = None;
+        }
         true
     }
 

@@ -138,22 +138,41 @@ def test_every_token_of_a_mask_leaves_room(byte_vocabulary, items):
                 guide.advance(rng.choice(allowed))
 
 
-def test_an_open_element_ends_as_its_bound_says():
+WORDS = ['"},{"', '":"', '":', '","', '{"', "name", "[{", '"]', "}]", "},{", "true", "null", "10", "kind"]
+
+
+@pytest.fixture(scope="module")
+def words_and_bytes():
+    tokens = [bytes([b]) for b in range(256)] + [word.encode() for word in WORDS]
+    return interlock.Vocabulary([*tokens, b""], eos_token_ids=[len(tokens)])
+
+
+def test_what_a_mask_lets_through_is_advanced_however_much_is_remembered(words_and_bytes):
+    """Completions of long arrays fill what a guide remembers of them; what a mask was told is found again behind it."""
+    kind = {"type": "object", "properties": {"k": {"enum": ["a", "dd"]}}, "required": ["k"]}
+    items = record("kind", "x", additionalProperties=False)
+    items["properties"] = {"kind": kind, "x": {"enum": ["b", "dd", True, None, []]}}
+    schema = {**unique(items, 40), "prefixItems": [{"type": "array", "items": INTEGER}]}
+    index = interlock.Index.from_json_schema(schema, words_and_bytes, whitespace="compact")
+    fewest = index.guide().min_tokens_to_finish()
+    for seed in range(28, 30):
+        rng, guide = random.Random(seed), index.guide(max_tokens=fewest + 30)
+        for _ in range(100):
+            guide.advance(rng.choice(guide.allowed_token_ids().tolist()))
+
+
+def test_an_open_element_ends_as_its_bound_says(words_and_bytes):
     """An element that differs already ends as is shortest, not like the longer values that others are given."""
-    words = ['"},{"', '":"', '":', '","', '{"', "name", "[{", '"]', "}]", "},{", "true"]
-    tokens = [bytes([b]) for b in range(256)] + [word.encode() for word in words]
-    vocabulary = interlock.Vocabulary([*tokens, b""], eos_token_ids=[len(tokens)])
     properties = {"x": {"enum": [[], 3.5, 1, True]}, "name": {"type": "string", "maxLength": 2}}
     items = {"type": "object", "properties": properties, "required": ["x", "name"]}
     schema = {"type": "object", "properties": {"a": unique(items, 9), "b": {"type": "object"}}, "required": ["a", "b"]}
-    index = interlock.Index.from_json_schema(
-        {**schema, "additionalProperties": False}, vocabulary, whitespace="compact"
-    )
+    schema["additionalProperties"] = False
+    index = interlock.Index.from_json_schema(schema, words_and_bytes, whitespace="compact")
     text = (
         '{"|a|"|:|[{|"|x|":|true|,|"|n|a|m|e|":"|#|_|"},{"|x|":|t|r|u|e|,|"|name|":|"]|O|"},{"|x|":|true|,|"|n|a|m|e|":|'
         '":"|},{|"|x|":|t|r|u|e|,|"|name|":|":|=|"},{"|x|":|[|]|,|"|n|a|m|e|":"|n|"},{"|x|":|1|,|"|name'
     )
-    path = [tokens.index(piece.encode()) for piece in text.split("|")]
+    path = [256 + WORDS.index(piece) if piece in WORDS else ord(piece) for piece in text.split("|")]
     for max_tokens in range(128, 140):
         guide = index.guide(max_tokens=max_tokens)
         for token in [*path, None]:

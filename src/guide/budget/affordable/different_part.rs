@@ -86,9 +86,7 @@ impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
                 innermost = innermost.or(Some(at));
                 let written = self.written_behind(&node);
                 matters |= written.is_none();
-                let seen = if self.arena.unique.is_distinct(at) { u32::MAX } else { node.seen };
-                let others = self.arena.unique.values(seen).chain(written.unwrap_or_default());
-                if !self.arena.find_rests((top, at), others, &mut rests) {
+                if !self.arena.find_rests((top, at), &written.unwrap_or_default(), &mut rests) {
                     return None;
                 }
             }

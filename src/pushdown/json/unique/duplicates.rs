@@ -283,20 +283,18 @@ impl JsonMachine<'_> {
 
 impl Arena {
     /// What the scalar or key that is open at `top`, or the value that begins there, would have to become so that the
-    /// element that is open in the array on the node `array` ends as one of some canonical values. False where that is
-    /// not known.
-    pub fn find_rests<'v>(
-        &self,
-        (top, array): (FrameId, FrameId),
-        values: impl Iterator<Item = &'v [u8]>,
-        rests: &mut ScalarRests,
-    ) -> bool {
-        let read = self.bytes_since(self.nodes[top as usize].trace, self.nodes[array as usize].key);
+    /// element that is open in the array on the node `array` ends as one that the array has, or as one of `others`,
+    /// which are canonical. False where that is not known.
+    pub fn find_rests(&self, (top, array): (FrameId, FrameId), others: &[&[u8]], rests: &mut ScalarRests) -> bool {
+        let (trace, node) = (self.nodes[top as usize].trace, &self.nodes[array as usize]);
+        let read = self.bytes_since(trace, node.key);
         let read = read.trim_ascii_start();
         let plain = read.first() == Some(&b'"') && !read.contains(&b'\\');
         let mut found = RepeatRests::default();
         found.numbers = Some(Vec::new());
-        for value in values {
+        let known = if self.unique.is_distinct(array) { Vec::new() } else { self.candidates(node, trace) };
+        let known = known.iter().filter_map(|e| self.unique.elements.get(*e)).map(|element| &*element.value);
+        for value in known.chain(others.iter().copied()) {
             agrees((read, plain), value, &mut found);
         }
         let is_begun = self.nodes[top as usize].kind != FrameKind::Value;
