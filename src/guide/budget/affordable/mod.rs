@@ -9,11 +9,12 @@
 //! Most configurations are described as a whole. Two kinds have a shorter description, for text makes them many:
 //!
 //! * A scalar is its frame and the states of its lexemes.
-//! * Inside a key, or a string among unique elements, the text so far counts as well, for it must differ from its
-//!   neighbours. Text that is a prefix of none of those is *new*: whatever it becomes differs from them. New texts are
-//!   one class for each state of the encoding and of the classes of keys (`new_text`). One of them stands in for all,
-//!   so where a token goes on to another member of the same container, which would have to differ from this one too, it
-//!   is stepped by itself.
+//! * Inside a key the text so far counts as well, for it must differ from its neighbours. Text that is a prefix of none
+//!   of those is *new*: whatever it becomes differs from them. New texts are one class for each state of the encoding
+//!   and of the classes of keys (`new_text`). One of them stands in for all, so where a token goes on to another member
+//!   of the same container, which would have to differ from this one too, it is stepped by itself.
+//!
+//! Among unique elements every scalar and key by which an element differs from all others is new (`different_part`).
 //!
 //! What the tokens that end a text cost is kept, since it is the same at every token inside of it. Work for a mask is
 //! bounded. Tokens beyond are left out, which is never the next token of the guide's own plan: a mask may be narrower

@@ -21,9 +21,9 @@ use crate::vocab::Trie;
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum New {
     No,
-    /// A string among unique elements.
+    /// A scalar by which an element differs from all others of its array.
     Element {
-        /// Further elements are needed, which must differ from this one.
+        /// What is written behind the element depends on it, as further ones are needed that must differ from it.
         matters: bool,
     },
     Key {
