@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use crate::json::rules::RuleId;
 use crate::util::seeded_hash::SeededMap;
 
-/// Bytes of lists that are remembered, of texts and of values; all are made again when there are more.
+/// Bytes of lists that are remembered, of each kind; all are made again when there are more.
 const LISTS_BYTES: usize = 16 << 20;
 /// Numbers that are remembered; all are found again when there are more.
 const MOST_NUMBERS: usize = 1 << 12;
@@ -47,7 +47,19 @@ pub(super) struct CompletionMemo {
     pub(super) decimals: Mutex<SeededMap<(u32, u32), u64>>,
     /// By a lexeme and the bytes that were read of it.
     pub(super) values: CompletionValues,
+    varied: VariedEnds,
 }
+
+/// Ends of a lexeme from one place in it that are different values.
+pub(super) struct DistinctCompletions {
+    /// The bytes of each.
+    pub ends: Vec<Box<[u8]>>,
+    /// Whether these are all there are, or as many as were asked for.
+    pub is_enough: bool,
+}
+
+/// By the lexeme, a state and a count of code points, how many they are to be, and the bytes that were read.
+type VariedEnds = ListMemo<(u32, u32, u32, usize, Box<[u8]>), Arc<DistinctCompletions>>;
 
 pub(super) type CompletionValues = ListMemo<(u32, Box<[u8]>), Arc<[Completion]>>;
 
@@ -79,6 +91,22 @@ impl<K: Eq + Hash, V: Clone> ListMemo<K, V> {
 }
 
 impl CompletionMemo {
+    /// Ends that are remembered, or `make` makes.
+    pub(super) fn varied_ends(
+        &self,
+        key: (u32, u32, u32, usize, Box<[u8]>),
+        make: impl FnOnce() -> DistinctCompletions,
+    ) -> Arc<DistinctCompletions> {
+        /// What an entry and an end take beside their bytes.
+        const OVERHEAD: usize = 64;
+        let read = key.4.len();
+        self.varied.get_or(key, || {
+            let made = make();
+            let bytes = made.ends.iter().map(|end| end.len() + OVERHEAD).sum::<usize>() + read + OVERHEAD;
+            (Arc::new(made), bytes)
+        })
+    }
+
     /// The numbers of texts that are known, with room for more.
     pub(super) fn counts(&self) -> MutexGuard<'_, CompletionCounts> {
         let mut counts = self.counts.lock().unwrap_or_else(|p| p.into_inner());

@@ -11,22 +11,15 @@ use crate::json::canonical::canonical;
 use crate::lexeme::shortest_end::shortest_end;
 use crate::lexeme::{CLOSED, Lexeme, LexemeKind, StateId};
 use crate::pushdown::json::unique::completions::onward;
+use crate::pushdown::json::unique::memo::DistinctCompletions;
 use crate::util::seeded_hash::SeededSet;
 
 /// Places that one search goes on from, beside two for each value that is asked for.
 const MAX_PLACES: usize = 1 << 10;
 
-/// Ends of a lexeme from one place in it.
-pub struct DistinctCompletions {
-    /// The bytes of each.
-    pub ends: Vec<Box<[u8]>>,
-    /// Whether these are all there are, or as many as were asked for.
-    pub is_enough: bool,
-}
-
 /// Ends of `lexeme` from `state`, after `count` code points and the bytes `before`, so that `most` of them are
 /// different values. `is_number` says that several texts may have one value.
-pub fn varied_ends(
+pub(super) fn varied_ends(
     lexeme: &Lexeme,
     (state, count): (StateId, u32),
     before: &[u8],

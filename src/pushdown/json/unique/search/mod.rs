@@ -340,11 +340,15 @@ impl JsonMachine<'_> {
             } else if !raw && let Some(texts) = texts() {
                 texts.iter().for_each(|t| add(t.clone(), t.clone()));
             } else {
-                let some = varied_ends(l, (state, count), before, raw, most);
+                // Asked again for each element that a search begins.
+                let count = if l.is_bounded() { count } else { 0 };
+                let make = || varied_ends(l, (state, count), before, raw, most);
+                let key = (lexeme, state, count, most, before.into());
+                let some = self.program.unique.completions.varied_ends(key, make);
                 search.is_partial |= !some.is_enough;
-                for t in some.ends {
-                    let whole = [before, &*t].concat();
-                    add(if raw { canonical(&whole) } else { None }.unwrap_or_else(|| t.clone()), t);
+                for t in &some.ends {
+                    let whole = [before, &**t].concat();
+                    add(if raw { canonical(&whole) } else { None }.unwrap_or_else(|| t.clone()), t.clone());
                 }
             }
         }
