@@ -35,7 +35,7 @@ use crate::pushdown::json::state_key::Detail;
 use crate::util::seeded_hash::Seeded;
 
 /// Bytes that are kept of all rests from one token to the next; a byte takes [`CELL`] of them. A mask may add some
-/// more, and a search is cut off beyond the second.
+/// more. Beyond the second, which a search may come to, all is forgotten at once.
 const MAX_BYTES: usize = 2 << 20;
 const MAX_BYTES_HERE: usize = 16 << 20;
 /// What a byte of a rest takes.

@@ -85,6 +85,19 @@ def large_vocabulary():
     return interlock.Vocabulary([*tokens, b""], eos_token_ids=[len(tokens)])
 
 
+@pytest.mark.parametrize("length", [{}, {"maxLength": 40}])
+@pytest.mark.parametrize("least", [0, 1])
+def test_text_that_differs_from_all_elements_is_allowed_while_it_fits(large_vocabulary, length, least):
+    """Every word of a large vocabulary may begin an element: no work is spent on each of them."""
+    schema = {"type": "array", "items": {"type": "string", **length}, "uniqueItems": True, "minItems": least}
+    index = interlock.Index.from_json_schema(schema, large_vocabulary)
+    for text in (b'["', b'["ab","', b'["a","b","'):
+        free, budgeted = index.guide(), index.guide(max_tokens=30)
+        for guide in (free, budgeted):
+            assert guide.advance_many(list(text)) == len(text)
+        assert budgeted.allowed_token_ids().tolist() == free.allowed_token_ids().tolist(), text
+
+
 NAMES = (
     "alpha Beta gamma Delta epsilon Zeta eta Theta iota Kappa lambda Mu nu Xi omicron Pi rho Sigma tau Zürich".split()
 )

@@ -14,7 +14,6 @@ use crate::lexeme::LexemeKind;
 use crate::pushdown::json::frame::{Frame, FrameId, FrameKind, NONE, Phase};
 use crate::pushdown::json::literal_trie::NO_SET;
 use crate::pushdown::json::unique::ScalarRests;
-use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// A scalar or key of an element that must differ from others, in which the guide is, or a value in front of which it
@@ -101,17 +100,14 @@ impl<'a, U: Fn(u32) -> bool> AffordableTokens<'a, U> {
     /// The canonical texts of the elements that a completion writes behind the one that is open in an array of unique
     /// elements, whatever that one becomes; `None` where they depend on it.
     fn written_behind(&mut self, array: &Frame) -> Option<Vec<&'a [u8]>> {
-        let (program, costs) = (self.program, self.costs);
-        let shapes: SmallVec<[usize; 4]> =
-            self.arena.arrays[array.items()].iter().map(|item| item.shape as usize).collect();
-        let len = u64::from(array.count) + 1;
-        if shapes.iter().all(|&shape| !program.arrays[shape].unique || program.arrays[shape].is_enough(len)) {
+        if !self.needs_more(array) {
             return Some(Vec::new());
         }
-        let &[shape] = &shapes[..] else { return None };
-        let distinct = costs.distinct_elements(program, shape)?;
+        let [item] = &self.arena.arrays[array.items()] else { return None };
+        let (program, shape) = (self.program, item.shape as usize);
+        let distinct = self.costs.distinct_elements(program, shape)?;
         // The first ones that the array does not have, and one more in case that the open one becomes one of these.
-        let missing = (program.arrays[shape].min - len + 1) as usize;
+        let missing = (program.arrays[shape].min - u64::from(array.count)) as usize;
         let mut written: Vec<&[u8]> = Vec::new();
         for element in &distinct.elements {
             if written.len() > missing {

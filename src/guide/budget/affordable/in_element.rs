@@ -14,9 +14,6 @@ use crate::vocab::{Trie, Vocabulary};
 use smallvec::SmallVec;
 use std::ops::Range;
 
-/// Characters that are rare at the beginning of texts, one of which leads to text that differs from all others.
-const RARE: &[u8] = b"~|^`%=;";
-
 impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
     /// [`keep`](Self::keep) inside an element. False where the guide is not there, or plain text that differs has no
     /// one answer.
@@ -52,14 +49,7 @@ impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
         if !items.all(|i| lexeme(i.lexeme).missing_characters(n.count) == Some(0)) {
             return None;
         }
-        let is_new = |class: u32, own: &Self| own.classes.get(class as usize).is_some_and(|c| c.is_new);
-        if is_new(0, self) {
-            return Some(0);
-        }
-        RARE.iter().find_map(|&byte| {
-            let class = self.step(0, byte);
-            is_new(class, self).then_some(class)
-        })
+        if self.classes[0].is_new { Some(0) } else { self.new_text_behind() }
     }
 
     /// Takes the tokens with marks out of a row after which what is left is too little, as if what stands in front of

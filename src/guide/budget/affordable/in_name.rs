@@ -6,12 +6,9 @@
 
 use crate::guide::budget::affordable::{AffordableTokens, DEAD_CONFIG, MIN_ALIKE, NODES_A_STEP};
 use crate::mask::json::structural_tokens::StructuralTokens;
-use crate::pushdown::json::frame::{FrameKind, NONE, Phase};
+use crate::pushdown::json::frame::{FrameKind, Phase};
 use crate::vocab::{Trie, Vocabulary};
 use smallvec::SmallVec;
-
-/// Characters that are rare in names, one of which leads to a new key.
-const RARE: &[u8] = b"~|^`%=;";
 
 impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
     /// [`keep`](Self::keep) inside a name. False where the guide is not there, or new keys have no price of their own.
@@ -30,10 +27,7 @@ impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
 
     /// The class of new keys that most text leads to from here, and what plain text costs there, which stays there.
     fn new_key_behind(&mut self) -> Option<(u32, u32)> {
-        let new = RARE.iter().find_map(|&byte| {
-            let class = self.step(0, byte);
-            self.classes.get(class as usize).is_some_and(|c| c.is_new && c.below == NONE).then_some(class)
-        })?;
+        let new = self.new_text_behind()?;
         let plain = self.plain(new).filter(|plain| plain.stays)?;
         self.exceptions.is_empty().then_some((new, plain.most))
     }

@@ -17,6 +17,9 @@ use crate::pushdown::json::frame::{Frame, FrameId, FrameKind, NONE, Phase};
 use crate::pushdown::json::literal_trie::{NO_SET, sub_words};
 use crate::vocab::Trie;
 
+/// Characters that are rare in texts and names, one of which leads to new text.
+const RARE: &[u8] = b"~|^`%=;";
+
 /// Whether a configuration is inside new text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum New {
@@ -46,7 +49,9 @@ impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
                 words.extend([1, n.parent, count.unwrap_or(0)]);
                 words.extend(items.iter().flat_map(|i| [i.tag, i.lexeme, i.state]));
                 let here = self.element.as_ref().and_then(|element| element.matters_in(n.parent));
-                New::Element { matters: here.unwrap_or_else(|| self.needs_more(n.parent)) }
+                // One that a token begins is an element itself, of the only such array on the stack.
+                let matters = here.unwrap_or_else(|| self.needs_more(&self.arena.nodes[n.parent as usize]));
+                New::Element { matters }
             }
             (FrameKind::Object, Phase::Key) if self.is_new_key(node) => {
                 words.extend([2, n.parent, n.seen, n.count, n.text].into_iter().chain(sub_words(n.sub)));
@@ -213,16 +218,19 @@ impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
         true
     }
 
-    /// Whether some array of unique elements on the stack, with an element open in it, needs further ones, which have
-    /// to differ from that one.
-    fn needs_more(&self, node: FrameId) -> bool {
-        let nodes = &self.arena.nodes;
-        let mut stack = std::iter::successors(nodes.get(node as usize), |n| nodes.get(n.parent as usize));
-        stack.any(|n| {
-            let arrays = if n.kind == FrameKind::Array { &self.arena.arrays[n.items()] } else { &[] };
-            let mut shapes = arrays.iter().map(|i| &self.program.arrays[i.shape as usize]);
-            shapes.any(|shape| shape.unique && !shape.is_enough(u64::from(n.count) + 1))
+    /// The class of new text that most text leads to from where the guide is, if others do not depend on what it is.
+    pub(super) fn new_text_behind(&mut self) -> Option<u32> {
+        RARE.iter().find_map(|&byte| {
+            let class = self.step(0, byte);
+            self.classes.get(class as usize).is_some_and(|c| c.is_new && c.below == NONE).then_some(class)
         })
+    }
+
+    /// Whether an array of unique elements with an element open in it needs further ones, which have to differ from
+    /// that one.
+    pub(super) fn needs_more(&self, array: &Frame) -> bool {
+        let mut shapes = self.arena.arrays[array.items()].iter().map(|i| &self.program.arrays[i.shape as usize]);
+        shapes.any(|shape| shape.unique && !shape.is_enough(u64::from(array.count) + 1))
     }
 
     /// Whether a string is begun by text by which an element of an array of unique elements differs from all others,

@@ -12,7 +12,9 @@ use crate::json::canonical::canonical;
 use crate::lexeme::{CLOSED, DEAD_STATE, Lexeme, LexemeKind};
 use crate::pushdown::json::program::Program;
 pub use crate::pushdown::json::unique::memo::Completion;
-use crate::pushdown::json::unique::memo::{CompletionCounts, CompletionList, CompletionTexts, remembered};
+use crate::pushdown::json::unique::memo::{
+    CompletionCounts, CompletionList, CompletionTexts, ENTRY, OVERHEAD, remembered,
+};
 use crate::util::seeded_hash::SeededSet;
 
 /// Ways to end that are always listed.
@@ -23,10 +25,6 @@ pub const SPELLINGS: u64 = 66;
 
 /// More texts of a string than any array uses up; a string has one spelling for each.
 const MANY_TEXTS: u64 = 512;
-
-/// What a list and each of its texts takes beside the bytes of the texts.
-const ENTRY: usize = 128;
-const OVERHEAD: usize = 32;
 
 /// Decimals are counted up to here, and so far; with more elements, or more digits to the next end, values are listed.
 const MOST_DECIMALS: u64 = 1 << 16;

@@ -10,6 +10,9 @@ use crate::util::seeded_hash::SeededMap;
 
 /// Bytes of lists that are remembered, of each kind; all are made again when there are more.
 const LISTS_BYTES: usize = 16 << 20;
+/// What a list and each of its texts takes beside the bytes of the texts.
+pub(super) const ENTRY: usize = 128;
+pub(super) const OVERHEAD: usize = 32;
 /// Numbers that are remembered; all are found again when there are more.
 const MOST_NUMBERS: usize = 1 << 12;
 const MOST_COUNTS: usize = 1 << 18;
@@ -97,12 +100,10 @@ impl CompletionMemo {
         key: (u32, u32, u32, usize, Box<[u8]>),
         make: impl FnOnce() -> DistinctCompletions,
     ) -> Arc<DistinctCompletions> {
-        /// What an entry and an end take beside their bytes.
-        const OVERHEAD: usize = 64;
         let read = key.4.len();
         self.varied.get_or(key, || {
             let made = make();
-            let bytes = made.ends.iter().map(|end| end.len() + OVERHEAD).sum::<usize>() + read + OVERHEAD;
+            let bytes = made.ends.iter().map(|end| end.len() + OVERHEAD).sum::<usize>() + read + ENTRY;
             (Arc::new(made), bytes)
         })
     }
