@@ -62,6 +62,16 @@ def compiled_anew():
     interlock.set_index_cache_bytes(before)
 
 
+@pytest.fixture(scope="module")
+def room_for_all_sources():
+    """For tests of what one source may take: all sources of the process have a bound as well, and what tests of other
+    files left behind counts as theirs."""
+    before = interlock.get_mask_cache_bytes()
+    interlock.set_mask_cache_bytes(1 << 30)
+    yield
+    interlock.set_mask_cache_bytes(before)
+
+
 @pytest.fixture(scope="session")
 def byte_vocabulary() -> interlock.Vocabulary:
     """One token per byte; id 256 ends the output. The logits are padded to 300 columns."""

@@ -5,21 +5,13 @@ import pytest
 
 import interlock
 
+pytestmark = pytest.mark.usefixtures("room_for_all_sources")
+
 LIMITS = {"max_mask_steps": 20_000}
 
 
 def terminals_of_the_same_texts(count):
     return "start: " + " | ".join(f'/.*a.{{{i}}}/ "x"' for i in range(count))
-
-
-@pytest.fixture(scope="module", autouse=True)
-def room_for_all_sources():
-    """The tests are about what one source may take. All of the process have a bound as well, and the tests of other
-    files that ran before hold a part of it."""
-    before = interlock.get_mask_cache_bytes()
-    interlock.set_mask_cache_bytes(1 << 30)
-    yield
-    interlock.set_mask_cache_bytes(before)
 
 
 @pytest.fixture(scope="module")

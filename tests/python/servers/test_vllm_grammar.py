@@ -414,6 +414,7 @@ def hostile_guide(count, vocabulary):
     return guide
 
 
+@pytest.mark.usefixtures("room_for_all_sources")
 def test_a_guide_that_fails_ends_its_request_and_no_other(rows, byte_vocabulary, caplog):
     bits = interlock.allocate_bitmask(3, byte_vocabulary)
     for is_batch in (False, True):
@@ -439,6 +440,7 @@ def test_a_guide_that_fails_ends_its_request_and_no_other(rows, byte_vocabulary,
     assert rows.metrics.refusals.value("limit", "engine") == 2
 
 
+@pytest.mark.usefixtures("room_for_all_sources")
 def test_the_filler_goes_on_without_a_guide_that_fails(rows, byte_vocabulary):
     hostile, good = (
         Grammar("hostile", hostile_guide(28, byte_vocabulary), rows, [EOS]),

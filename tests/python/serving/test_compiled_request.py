@@ -69,7 +69,7 @@ def failed(request, text, in_batch):
         ),
     ],
 )
-@pytest.mark.usefixtures("no_first_mask")
+@pytest.mark.usefixtures("no_first_mask", "room_for_all_sources")
 def test_an_error_of_a_mask_is_answered_with_its_field(compiler, body, field, place, way, in_batch):
     interlock.clear_caches()  # Masks that are known are no work.
     if field == "max_state_bytes":  # Its masks are work as well, and may take it.

@@ -139,6 +139,7 @@ def test_an_output_that_is_closed_where_only_its_end_may_follow_is_whole():
         assert reply.finish_reason == reason, (body, text)
 
 
+@pytest.mark.usefixtures("room_for_all_sources")
 def test_a_reply_of_a_guide_that_failed_has_a_reason():
     many = 'start: "[" item\nitem: ' + " | ".join(f'/.*a.{{{i}}}/ "x"' for i in range(14))
     request = RequestCompiler(byte_vocabulary(), limits={"max_mask_steps": 1_000}).compile({"guided_grammar": many})

@@ -19,6 +19,7 @@ def compiler():
     return RequestCompiler(byte_vocabulary(), format="hermes", limits={"max_mask_steps": 1_000})
 
 
+@pytest.mark.usefixtures("room_for_all_sources")
 def test_a_mask_that_is_too_much_work_is_refused_by_the_compile(compiler):
     body = {"guided_grammar": f"start: {MANY}"}
     for compiled in (compiler.compile, lambda body: asyncio.run(compiler.compile_async(body))):
