@@ -111,9 +111,12 @@ impl Lexeme {
         self.is_any_text().then(|| min.saturating_sub(count))
     }
 
-    /// So many bytes lead from a state of any string, after `count` code points, to its end; `None` inside an escape,
-    /// and of other lexemes.
+    /// So many bytes lead from a state of any string, after `count` code points, or of a number, to its end; `None`
+    /// inside an escape, and where only a search tells it.
     pub fn most_to_end(&self, state: StateId, count: u32) -> Option<u32> {
+        if self.kind() == LexemeKind::Raw {
+            return self.least_bytes_are_exact().then(|| self.least_bytes(state, u32::MAX));
+        }
         let missing = self.missing_characters(count)?;
         // Characters that are missing stand behind one that was begun.
         self.state(state).is_plain().then(|| self.least_bytes(state, u32::MAX).saturating_add(missing))
@@ -121,7 +124,7 @@ impl Lexeme {
 
     /// Whether a quote ends any string here, between two characters, and behind whatever characters may follow.
     pub(crate) fn ends_with_quote(&self, state: StateId, count: u32) -> bool {
-        self.most_to_end(state, count) == Some(1)
+        self.is_any_text() && self.most_to_end(state, count) == Some(1)
     }
 
     /// Whether [`least_bytes`](Lexeme::least_bytes) complete the lexeme from any state, which is so of raw ones without

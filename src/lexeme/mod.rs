@@ -24,7 +24,7 @@ mod prefix_exhaustion;
 pub mod shortest_end;
 mod state;
 #[cfg(test)]
-mod test_lexemes;
+pub(crate) mod test_lexemes;
 mod transitions;
 pub mod walk_cache;
 

@@ -7,7 +7,7 @@ use crate::limits::Limits;
 use crate::regex::{Dialect, RegexOptions, lower_full};
 
 /// The lexeme of a pattern in Python's dialect.
-pub(super) fn lexeme(pattern: &str, kind: LexemeKind) -> Lexeme {
+pub(crate) fn lexeme(pattern: &str, kind: LexemeKind) -> Lexeme {
     let limits = Limits::default();
     let mut exprs = Exprs::new(limits.max_expr_nodes);
     let options = RegexOptions { dialect: Dialect::Python, flags: String::new() };

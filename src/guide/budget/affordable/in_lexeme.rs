@@ -8,20 +8,19 @@
 
 use std::ops::Range;
 
+use crate::guide::budget::affordable::ends_behind_tokens::EndsBehindTokens;
 use crate::guide::budget::affordable::{AffordableTokens, FEW_TOKENS};
 use crate::guide::budget::completions::{ENDLESS, PlainPrices};
 use crate::lexeme::shortest_end::soon_ended;
-use crate::lexeme::walk_cache::{LocalState, QUOTE, WalkCache};
-use crate::lexeme::{Lexeme, LexemeKind, StateId};
+use crate::lexeme::{Lexeme, LexemeKind};
 use crate::mask::json::structural_tokens::{MarkedText, StructuralTokens};
-use crate::mask::lexeme::text_end_rows::{TextEndKey, TextEndRows};
+use crate::mask::lexeme::text_end_rows::TextEndKey;
 use crate::pushdown::completion::shortest::KeyWatch;
 use crate::pushdown::json::frame::{FrameKind, NONE, ScalarItem};
 use crate::pushdown::json::literal_trie::NO_SET;
 use crate::pushdown::json::machine::JsonMachine;
 use crate::util::bits::has_at_most;
-use crate::util::seeded_hash::SeededMap;
-use crate::vocab::{Trie, Vocabulary};
+use crate::vocab::Vocabulary;
 
 /// What is asked about a state of a lexeme: what tokens leave to write that stay in the text.
 const INSIDE: u8 = 4;
@@ -29,8 +28,6 @@ const INSIDE: u8 = 4;
 const MAX_CLOSE: u32 = 40;
 /// With so few states to which text leads all of it may have one price, which is asked first.
 const FEW_STATES: usize = 24;
-/// Places that searches for ends go on from for one mask, after which it asks for no more ends.
-const MAX_SEARCHED: usize = 16_000;
 
 /// Work for the tokens that bounds do not say to fit.
 const WORK_FOR_REST: usize = 1_000;
@@ -176,121 +173,25 @@ impl<U: Fn(u32) -> bool> AffordableTokens<'_, U> {
         let trie = if is_marked { &text.whole } else { vocabulary.trie() };
         let rows_at = |count: u32| {
             let key = TextEndKey { lexeme: item.lexeme, state: item.state, count, is_marked };
-            self.facts.text_ends.get_or_find(key, || ends_behind_tokens(lexeme, item.state, count, text, trie))
+            self.facts.text_ends.get_or_find(key, |other| {
+                let tokens = EndsBehindTokens { lexeme, text, trie };
+                // Where no greatest length matters, most text leads to the same states from all states.
+                let other = other.filter(|_| max == u32::MAX && count >= min);
+                let rows = other.and_then(|(other, rows)| tokens.rows_by(item.state, count, (other, &rows)));
+                rows.unwrap_or_else(|| tokens.rows(item.state, count))
+            })
         };
         // Text that is long enough, and far from the greatest length, is the same however long it is.
         let is_far = |most: u32| u64::from(count) + marked.longest as u64 + u64::from(most) <= u64::from(max);
         let own = lexeme.significant_count(count);
-        let alike = (count >= min && own != min).then(|| rows_at(min)).filter(|rows| rows.most_far.is_some_and(is_far));
+        let alike = (count >= min && own != min && is_far(0))
+            .then(|| rows_at(min))
+            .filter(|rows| rows.most_far.is_some_and(is_far));
         let rows = alike.unwrap_or_else(|| rows_at(own));
         for (word, fitting) in row.iter_mut().zip(rows.fitting(left).unwrap_or_default()) {
             *word &= !fitting;
         }
         rows.most_far.filter(|_| rows.is_complete)
-    }
-}
-
-/// What the tokens of a trie that stay in a string leave to write in it.
-fn ends_behind_tokens(lexeme: &Lexeme, state: StateId, count: u32, text: &MarkedText, trie: &Trie) -> TextEndRows {
-    let min = if let LexemeKind::Text { min, .. } = lexeme.kind() { min } else { 0 };
-    let mut cache = WalkCache::new(lexeme);
-    let mut ends = TextEnds::new(lexeme, state, count);
-    let (mut most, mut is_far, mut is_complete) = (0, true, true);
-    let mut found = Vec::new();
-    let mut stack: Vec<(u32, LocalState, u32)> = vec![(trie.len() as u32, cache.local(state), count)];
-    let mut node = 1;
-    while (node as usize) < trie.len() {
-        while stack.last().is_some_and(|s| s.0 <= node) {
-            stack.pop();
-        }
-        let Some(&(_, at, count)) = stack.last() else { break };
-        let (byte, end) = (trie.byte[node as usize], trie.end[node as usize]);
-        // Escapes have many states, and are priced like the tokens that end the string.
-        if byte == b'\\' && ends.known.is_some() {
-            is_complete = false;
-            node = end;
-            continue;
-        }
-        let to = cache.next(at, byte);
-        if to <= QUOTE {
-            node = end;
-            continue;
-        }
-        let count = count.saturating_add(u32::from(lexeme.starts_char(cache.state(at), byte)));
-        let inside = trie.tokens(node).iter().filter(|&&t| text.quoted[t as usize >> 5] >> (t & 31) & 1 == 0);
-        for &t in inside {
-            let (bytes, is_this_far) = ends.from(to, cache.id(to), count);
-            is_far &= count >= min && is_this_far && bytes != ENDLESS;
-            most = most.max(bytes);
-            if bytes != ENDLESS {
-                found.push((bytes, t));
-            }
-        }
-        node += 1;
-        if node < end {
-            stack.push((end, to, count));
-        }
-    }
-    TextEndRows::from_tokens(found, text.quoted.len(), is_far.then_some(most), is_complete)
-}
-
-/// How many bytes end a string from the states of its lexeme that one walk meets; [`ENDLESS`] where none are soon
-/// found.
-struct TextEnds<'a> {
-    lexeme: &'a Lexeme,
-    /// The least and greatest length of the string.
-    min: u32,
-    max: u32,
-    /// Of all states that text leads to, where those are few.
-    known: Option<SeededMap<(StateId, u32), u32>>,
-    /// By state: of a text that is long enough and far from the greatest length.
-    far: Vec<Option<u32>>,
-    /// By state and length, of others.
-    near: SeededMap<(LocalState, u32), u32>,
-    /// Places that searches went on from, those of straight ways among them.
-    searched: usize,
-}
-
-impl<'a> TextEnds<'a> {
-    fn new(lexeme: &'a Lexeme, state: StateId, count: u32) -> Self {
-        let (min, max) = if let LexemeKind::Text { min, max, .. } = lexeme.kind() { (min, max) } else { (0, 0) };
-        let known = lexeme.farthest_from(state, count).and_then(|_| lexeme.distances_from(state, count));
-        TextEnds { lexeme, min, max, known, far: Vec::new(), near: SeededMap::default(), searched: 0 }
-    }
-
-    /// How many bytes end a text of `count` characters from a state, and whether a longer one needs no more.
-    fn from(&mut self, local: LocalState, state: StateId, count: u32) -> (u32, bool) {
-        if count >= self.min {
-            let at = local as usize;
-            self.far.resize(self.far.len().max(at + 1), None);
-            let bytes = self.far[at].unwrap_or_else(|| self.find(state, self.min));
-            self.far[at] = Some(bytes);
-            if u64::from(count) + u64::from(bytes) <= u64::from(self.max) || bytes == ENDLESS {
-                return (bytes, true);
-            }
-        }
-        if let Some(&bytes) = self.near.get(&(local, count)) {
-            return (bytes, false);
-        }
-        let bytes = self.find(state, count);
-        self.near.insert((local, count), bytes);
-        (bytes, false)
-    }
-
-    fn find(&mut self, state: StateId, count: u32) -> u32 {
-        if count <= self.min
-            && let Some(&known) = self.known.as_ref().and_then(|known| known.get(&(state, count)))
-            && u64::from(count) + u64::from(known) <= u64::from(self.max)
-        {
-            return known;
-        }
-        if self.searched > MAX_SEARCHED {
-            return ENDLESS;
-        }
-        let found = soon_ended(self.lexeme, state, count);
-        let way = found.way.map_or(ENDLESS, |way| way.len() as u32);
-        self.searched += found.searched as usize + if way == ENDLESS { 0 } else { way as usize };
-        way
     }
 }
 

@@ -23,6 +23,7 @@
 mod class_bounds;
 mod config_class;
 mod different_part;
+mod ends_behind_tokens;
 mod in_element;
 mod in_lexeme;
 mod in_name;
