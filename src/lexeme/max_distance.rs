@@ -16,7 +16,7 @@ use crate::expr::analysis::farthest_end::farthest_end;
 use crate::expr::analysis::most_texts::farthest_end_of_most_texts;
 use crate::expr::{ByteSet, Expr, ExprId, INF};
 use crate::lexeme::shortest_end::after;
-use crate::lexeme::{CLOSED, Lexeme, LexemeKind, StateId, byte_classes};
+use crate::lexeme::{CLOSED, DEAD_STATE, Lexeme, LexemeKind, StateId, byte_classes};
 use crate::util::seeded_hash::SeededMap;
 
 /// States that are looked at, and pairs of a state and a count.
@@ -64,10 +64,20 @@ impl Lexeme {
                     Some(bytes) => bytes.saturating_mul(self.bytes_of_char()).saturating_add(escaped),
                 },
                 _ if by_structure == INF => farthest(self).unwrap_or(INF),
+                // The structure of a number has long ways beside short ones, and that of a list has what it needs.
+                LexemeKind::Raw if self.is_number() => {
+                    farthest(self).map_or(by_structure, |bytes| bytes.min(by_structure))
+                }
                 LexemeKind::Raw => by_structure,
                 LexemeKind::Text { .. } => by_structure.saturating_add(escaped),
             }
         })
+    }
+
+    /// Whether texts may be numbers, and are no keys and no strings.
+    fn is_number(&self) -> bool {
+        let begins = |bytes: &[u8]| bytes.iter().any(|&byte| self.next(self.start, byte) != DEAD_STATE);
+        begins(b"-0123456789") && !begins(b"\"x_")
     }
 
     /// How far the end of a string is from a state of it after `count` code points, and from any state that plain text

@@ -13,6 +13,7 @@ use crate::guide::Guide;
 use crate::guide::budget::shortest_tokenization::FewestTokens;
 use crate::lexeme::shortest_end::shortest_end;
 use crate::lexeme::{CLOSED, Lexeme, StateId};
+use crate::pushdown::completion::completion_bounds::longest_tokens;
 use crate::vocab::Trie;
 
 /// Alternatives of all states that are looked at for one mask.
@@ -151,7 +152,7 @@ impl<'a> PatternEnds<'a> {
         }
         let speller = FewestTokens::new(&self.guide.index.0, |t: u32| !self.guide.stops.contains(&t));
         // The longest token at each place spells most texts in hardly more tokens than are needed.
-        speller.longest_tokens(&bytes).is_some_and(|n| n <= self.left)
+        longest_tokens(&bytes, |bytes| speller.longest_token(bytes)).is_some_and(|n| u64::from(n) <= self.left)
             || speller.fewest_tokens(&bytes).is_some_and(|t| t.len() as u64 <= self.left)
     }
 }

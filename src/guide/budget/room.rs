@@ -17,8 +17,7 @@ use crate::pushdown::json::program::Program;
 pub(super) fn bounds_in_tokens(inner: &IndexCore, program: &Program, costs: &MinCosts) -> CompletionBounds {
     let opens = inner.tables.structural_tokens(&inner.vocabulary).opens;
     let speller = FewestTokens::new(inner, |t: u32| !inner.vocabulary.is_eos(t));
-    let count = |text: &[u8]| speller.longest_tokens(text).map_or(text.len() as u64, |n| n) as u32;
-    CompletionBounds::compute(program, costs, opens, count)
+    CompletionBounds::compute(program, costs, opens, |text| speller.longest_token(text))
 }
 
 impl Guide {

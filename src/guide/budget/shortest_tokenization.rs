@@ -51,14 +51,9 @@ impl<'a, U: Fn(u32) -> bool> FewestTokens<'a, U> {
         nodes.zip(1..).filter_map(move |(node, len)| Some((self.token(node)?, len)))
     }
 
-    /// How many tokens spell `bytes` if each is the longest one; `None` if that leads nowhere, though others may.
-    pub fn longest_tokens(&self, bytes: &[u8]) -> Option<u64> {
-        let (mut at, mut count) = (0, 0);
-        while at < bytes.len() {
-            at += self.beginnings(&bytes[at..]).last()?.1;
-            count += 1;
-        }
-        Some(count)
+    /// How many bytes the longest token has that `bytes` begin with.
+    pub fn longest_token(&self, bytes: &[u8]) -> Option<usize> {
+        Some(self.beginnings(bytes).last()?.1)
     }
 
     /// The fewest tokens that spell `bytes`, the lowest id where several do; `None` if none do.

@@ -85,6 +85,17 @@ const BOUNDED: &[&str] = &[
     r#"{"type":"array","contains":{"const":"abc"},"minContains":3,"items":{"type":"string"}}"#,
     r#"{"type":"object","additionalProperties":{"type":["object","array","string"],"minItems":2,"minProperties":0}}"#,
     r#"{"type":"object","properties":{"a":{"type":"string","pattern":"^(abc|x{3,20})$"},"b":{"type":"number","minimum":-3}}}"#,
+    r#"{"type":"object","properties":{"aaaaname":{"type":"object","properties":{"b":{"type":"array","minItems":4},
+        "name":{"type":"integer","multipleOf":7}},"required":["b","name"]},"a":{"enum":["x","yy"]},"name":{}},
+        "required":["aaaaname","a"]}"#,
+    r#"{"type":"object","properties":{"\u00e4\u20ac":{"type":"array","minItems":3},"a\"b":{"const":1},"namename12":
+        {"type":"null"}},"required":["\u00e4\u20ac","namename12"],"additionalProperties":false}"#,
+    r#"{"anyOf":[{"type":"object","properties":{"name":{"type":"array","minItems":5},"a":{}},"required":["name"]},
+        {"type":"object","properties":{"name":{"type":"array","minItems":2},"b":{}},"required":["name","b"]}]}"#,
+    r#"{"type":"object","properties":{"a":{"type":"array","minItems":6}},"required":["b"],"if":{"required":["a"]},
+        "then":{"required":["name"]}}"#,
+    r#"{"type":"array","items":{"anyOf":[{"type":"number","maximum":-0.25},{"type":"integer","minimum":70000},{"enum":
+        [1.5,120000,"a",null]}]},"minItems":2}"#,
 ];
 
 /// Wherever a random walk leads: plans are no longer than the bound says, and neither is any plan after one more token

@@ -20,6 +20,8 @@ use crate::pushdown::completion::min_cost::MinCosts;
 use crate::pushdown::completion::name_sums::{NameSums, sum_missing};
 use crate::pushdown::completion::unique_bounds::{UniqueEnd, UniqueEnds};
 use crate::pushdown::json::program::{ArrayProgram, ObjectProgram, Program};
+use crate::util::seeded_hash::SeededMap;
+use smallvec::SmallVec;
 
 /// No bound is known.
 pub const UNBOUNDED: u32 = u32::MAX;
@@ -32,6 +34,8 @@ pub(super) const AROUND_KEY: u32 = 4;
 /// Bytes of a decoded byte at most, and those that end an escape which was begun, with the quote.
 pub(super) const BYTES_OF_BYTE: u32 = 6;
 pub(super) const BYTES_OF_ESCAPE: u32 = 12;
+/// The same of an escape that stands for an ASCII character, without the quote.
+const BYTES_OF_ASCII_ESCAPE: u32 = 5;
 /// Digits of the number of an array's elements.
 pub(super) const DIGITS: u32 = 10;
 
@@ -64,6 +68,10 @@ impl CompletionBound {
 pub(super) struct ObjectBounds {
     /// Tokens of each key with its comma and colon.
     keys: Box<[u32]>,
+    /// Tokens from anywhere inside each name to its end.
+    pub(super) rests: Box<[u32]>,
+    /// By name: what a member costs that an object of this shape needs until it has it; 0 of other members.
+    pub(super) needed: Box<[u32]>,
     /// A member from anywhere inside its key on.
     pub(super) member: u32,
     /// A member that a token begins.
@@ -94,28 +102,33 @@ pub struct CompletionBounds {
 }
 
 impl CompletionBounds {
-    /// The bounds of a program: `count` says how many tokens spell a text, and a token opens at most `opens` brackets.
-    pub fn compute(
-        program: &Program,
+    /// The bounds of a program: `longest` says how many bytes the longest token has that a text begins with, and a
+    /// token opens at most `opens` brackets.
+    pub fn compute<'p>(
+        program: &'p Program,
         costs: &MinCosts,
         opens: usize,
-        count: impl Fn(&[u8]) -> u32,
+        longest: impl Fn(&[u8]) -> Option<usize>,
     ) -> CompletionBounds {
         let gap = gap(program);
+        let count = |text: &[u8]| longest_tokens(text, &longest).unwrap_or(text.len() as u32);
         let mut text = Vec::new();
-        let keys = |o: &ObjectProgram, text: &mut Vec<u8>| -> Box<[u32]> {
-            let tokens = |name: &std::sync::Arc<str>| {
-                spell_key(name, text);
-                count(text).saturating_add(gap.saturating_mul(2))
+        // Many objects have the same names.
+        let mut known: SeededMap<&str, (u32, u32)> = SeededMap::default();
+        let mut names = |o: &'p ObjectProgram| -> (Vec<u32>, Vec<u32>) {
+            let tokens = |name: &'p std::sync::Arc<str>| {
+                *known.entry(name).or_insert_with(|| {
+                    spell_key(name, &mut text);
+                    (count(&text).saturating_add(gap.saturating_mul(2)), rest_of_name(name, &longest))
+                })
             };
-            o.spelled.iter().map(tokens).collect()
+            o.spelled.iter().map(tokens).unzip()
         };
         let shapes = 0..program.arrays.len();
-        let objects = program.objects.iter().map(|o| ObjectBounds {
-            keys: keys(o, &mut text),
-            member: 0,
-            growth: 0,
-            names: None,
+        let objects = program.objects.iter().map(|o| {
+            let (keys, rests) = names(o);
+            let (keys, rests, needed) = (keys.into(), rests.into(), Box::default());
+            ObjectBounds { keys, rests, needed, member: 0, growth: 0, names: None }
         });
         let mut bounds = CompletionBounds {
             values: vec![UNBOUNDED; program.rules.len()],
@@ -124,7 +137,7 @@ impl CompletionBounds {
             opened: Vec::new(),
             elements: vec![0; program.arrays.len()],
             unique: vec![UniqueEnd::Unknown; program.arrays.len()],
-            missing: shapes.map(|shape| MissingElements::of_shape(program, costs, shape, &count)).collect(),
+            missing: shapes.map(|shape| MissingElements::of_shape(program, costs, shape, count)).collect(),
             objects: objects.collect(),
             gap,
         };
@@ -159,8 +172,10 @@ impl CompletionBounds {
 
     fn find_members(&mut self, program: &Program) {
         for (i, o) in program.objects.iter().enumerate() {
-            let of = |rule: u32| self.values[rule as usize];
-            self.objects[i].member = self.dependent_members(i, o).saturating_add(self.most_member(o, of));
+            let is_needed = |name: usize| o.union.is_none() && o.required[name / 64] >> (name % 64) & 1 == 1;
+            let needed = |name| if is_needed(name) { self.name(i, o, name) } else { 0 };
+            self.objects[i].needed = (0..o.spelled.len()).map(needed).collect();
+            self.objects[i].member = self.dependent_members(i, o).saturating_add(self.most_member(i, o));
             let usual = o.union.as_ref().map_or(&o.required[..], |union| union.needed());
             let costs = (0..o.spelled.len()).map(|name| match self.name(i, o, name) {
                 UNBOUNDED => u64::MAX,
@@ -203,12 +218,13 @@ impl CompletionBounds {
                 .map(|r| {
                     let rule = &program.rules[r];
                     let arrays = rule.arrays.iter().map(|&a| {
-                        let elements = self.elements[a as usize];
-                        self.array(program, a).saturating_add(elements)
+                        let rest = self.array_rest(&program.arrays[a as usize], a, 0, &[]);
+                        rest.saturating_add(self.elements[a as usize])
                     });
                     let objects = rule.objects.iter().map(|&o| {
-                        let growth = self.objects[o as usize].growth;
-                        self.object(program, o).saturating_add(growth)
+                        let shape = &program.objects[o as usize];
+                        let rest = self.object_rest(shape, o, (&[], &shape.required), 0, 0);
+                        rest.saturating_add(self.objects[o as usize].growth)
                     });
                     arrays.chain(objects).fold(begun[r], u32::max)
                 })
@@ -221,7 +237,7 @@ impl CompletionBounds {
     fn find_growth(&mut self, program: &Program) {
         for (i, a) in program.arrays.iter().enumerate() {
             let rules = a.prefix.iter().flatten().chain(&a.rest).map(|e| self.opened[e.rule.0 as usize]);
-            let most = rules.max().unwrap_or(0).saturating_add(1).saturating_add(self.gap);
+            let most = rules.max().unwrap_or(0).saturating_add(self.gap);
             self.elements[i] = match () {
                 () if a.contains.iter().any(|c| c.max.is_some()) => UNBOUNDED,
                 () if !a.unique => most,
@@ -233,25 +249,39 @@ impl CompletionBounds {
             };
         }
         for (i, o) in program.objects.iter().enumerate() {
-            let member = self.most_member(o, |rule| self.opened[rule as usize]);
-            let growth = member.saturating_add(self.dependent_members(i, o));
+            // A token ends inside the key of a member or inside its value.
+            let inside = |(_, rule, needed): (u32, u32, u32)| self.opened[rule as usize].saturating_sub(needed);
+            let inside = self.members(i, o).map(inside).max().unwrap_or(0);
+            let inside = inside.saturating_add(self.gap).saturating_add(self.dependent_members(i, o));
+            let growth = self.objects[i].member.max(inside);
             self.objects[i].growth = if o.witnesses == 0 { growth } else { UNBOUNDED };
         }
     }
 
-    /// The most costly member of a shape from anywhere inside its key on, with what its value costs.
-    fn most_member(&self, o: &ObjectProgram, value: impl Fn(u32) -> u32) -> u32 {
-        let around = AROUND_KEY + 2 * self.gap;
-        let named = o.spelled.iter().enumerate().filter_map(|(i, name)| {
-            let key = (name.len() as u32).saturating_mul(most_bytes(name)).saturating_add(BYTES_OF_ESCAPE);
-            Some(o.rules_of(i).map(|rule| value(rule.0)).max()?.saturating_add(key))
+    /// The members of a shape: what is left of a key from anywhere inside it on, the rule of the value, and what the
+    /// shape needs for this member where it does not have it.
+    fn members<'b>(&'b self, shape: usize, o: &'b ObjectProgram) -> impl Iterator<Item = (u32, u32, u32)> + 'b {
+        // The comma is written.
+        let (around, bounds) = (AROUND_KEY - 1 + 2 * self.gap, &self.objects[shape]);
+        let named = (0..o.spelled.len()).flat_map(move |name| {
+            let escape = if o.spelled[name].is_ascii() { BYTES_OF_ASCII_ESCAPE } else { BYTES_OF_ESCAPE };
+            let key = bounds.rests[name].saturating_add(escape + around);
+            o.rules_of(name).map(move |rule| (key, rule.0, bounds.needed[name]))
         });
-        let others = o.others.iter().enumerate().map(|(i, class)| {
+        let others = o.others.iter().enumerate().flat_map(move |(i, class)| {
             let key = class.keys.as_ref().map_or(0, |keys| keys.distance_bound().saturating_mul(BYTES_OF_BYTE));
-            let united = o.union.iter().flat_map(|union| &union.classes[i]).map(|(rule, _)| value(rule.0));
-            united.fold(value(class.rule.0), u32::max).saturating_add(key).saturating_add(BYTES_OF_ESCAPE)
+            let united = o.union.iter().flat_map(move |union| &union.classes[i]).map(|(rule, _)| rule.0);
+            united.chain([class.rule.0]).map(move |rule| (key.saturating_add(BYTES_OF_ESCAPE + around), rule, 0))
         });
-        named.chain(others).max().unwrap_or(0).saturating_add(around)
+        named.chain(others)
+    }
+
+    /// The most costly member of a shape from anywhere inside its key on, beside what the object needs.
+    fn most_member(&self, shape: usize, o: &ObjectProgram) -> u32 {
+        let beside = |(key, rule, needed): (u32, u32, u32)| {
+            self.values[rule as usize].saturating_add(key).saturating_sub(needed)
+        };
+        self.members(shape, o).map(beside).max().unwrap_or(AROUND_KEY + 2 * self.gap)
     }
 
     /// A whole array.
@@ -403,6 +433,32 @@ pub(super) fn most_bytes(text: &str) -> u32 {
 
 pub(super) fn bytes_of(text: &[u8]) -> u32 {
     if text.iter().all(|&b| b >= 0x20 && b != b'"' && b != b'\\') { 1 } else { BYTES_OF_BYTE }
+}
+
+/// How many tokens spell a text if each is the longest one; `None` if that leads nowhere, though others may. `longest`
+/// says how many bytes the longest token has that a text begins with.
+pub(crate) fn longest_tokens(text: &[u8], longest: impl Fn(&[u8]) -> Option<usize>) -> Option<u32> {
+    let (mut at, mut count) = (0, 0);
+    while at < text.len() {
+        at += longest(&text[at..])?;
+        count += 1;
+    }
+    Some(count)
+}
+
+/// Tokens from anywhere inside a name to its end at most.
+fn rest_of_name(name: &str, longest: impl Fn(&[u8]) -> Option<usize>) -> u32 {
+    let bytes = (name.len() as u32).saturating_mul(most_bytes(name));
+    if most_bytes(name) != 1 {
+        return bytes;
+    }
+    // From each place on, the last one first.
+    let mut rests: SmallVec<[u32; 32]> = SmallVec::from_elem(0, name.len() + 1);
+    for at in (0..name.len()).rev() {
+        let Some(len) = longest(&name.as_bytes()[at..]) else { return bytes };
+        rests[at] = 1 + rests[at + len];
+    }
+    rests.into_iter().max().unwrap_or(0)
 }
 
 /// A key with its comma and colon.

@@ -73,17 +73,22 @@ impl CompletionBounds {
     /// What is left of a member whose key is open, outside of escapes.
     fn key(&self, frames: &JsonMachine, item: &ObjectItem) -> u32 {
         let o = &frames.program.objects[item.shape as usize];
-        let all = self.objects[item.shape as usize].member;
+        let bounds = &self.objects[item.shape as usize];
+        let all = bounds.member;
         let names = if item.name_node == u32::MAX { &[][..] } else { o.names.subtree_tokens(item.name_node) };
         if o.dependent_required.is_some() || names.len() > FEW_NAMES {
             return all;
         }
-        let around = AROUND_KEY + 2 * self.gap;
+        // The comma and the first quote are written.
+        let around = AROUND_KEY - 2 + 2 * self.gap;
         let allowed = frames.bits(item.allowed, o.words);
         let named = names.iter().filter(|&&n| allowed[n as usize / 64] >> (n % 64) & 1 == 1).map(|&n| {
             let rest = o.rest(item.name_node, n);
             let value = o.rules_of(n as usize).map(|rule| self.values[rule.0 as usize]).max().unwrap_or(UNBOUNDED);
-            value.saturating_add((rest.len() as u32).saturating_mul(bytes_of(rest))).saturating_add(around)
+            let key = (rest.len() as u32).saturating_mul(bytes_of(rest)).min(bounds.rests[n as usize]);
+            let member = value.saturating_add(key).saturating_add(around);
+            // A name that is needed is among what the object lacks.
+            member.saturating_sub(bounds.needed[n as usize])
         });
         let others = o.others.iter().enumerate().filter(|_| item.others).map(|(i, class)| {
             let united = o.union.iter().flat_map(|union| &union.classes[i]).map(|(rule, _)| rule);

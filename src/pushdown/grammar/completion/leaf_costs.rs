@@ -135,8 +135,7 @@ impl LeafCosts {
         (frame, opens): (FrameId, usize),
     ) -> Option<u64> {
         let known = &self.documents[document as usize];
-        let count = |text: &[u8]| u32::try_from(text.len()).unwrap_or(UNBOUNDED);
-        let bounds = known.bounds.get_or_init(|| CompletionBounds::compute(program, &known.costs, opens, count));
+        let bounds = known.bounds.get_or_init(|| CompletionBounds::compute(program, &known.costs, opens, |_| Some(1)));
         let frames = JsonMachine { program, arena };
         let top = frames.arena.nodes[frame as usize];
         let mut bound = bounds.of_top(&frames, &top);
