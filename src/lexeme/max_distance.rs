@@ -22,6 +22,8 @@ use crate::util::seeded_hash::SeededMap;
 /// States that are looked at, and pairs of a state and a count.
 const MAX_STATES: usize = 512;
 const MAX_SEARCHED: usize = 2_000;
+/// A number whose structure tells no more bytes than this is not searched: that takes up to half a millisecond.
+const FAR: u32 = 8;
 /// Bytes of one code point in a JSON string at most, where the shortest spelling is taken: `\u0001`.
 const BYTES_OF_CHAR: u64 = 6;
 /// Bytes that end an escape which was begun, a second surrogate included, and the closing quote.
@@ -64,8 +66,8 @@ impl Lexeme {
                     Some(bytes) => bytes.saturating_mul(self.bytes_of_char()).saturating_add(escaped),
                 },
                 _ if by_structure == INF => farthest(self).unwrap_or(INF),
-                // The structure of a number has long ways beside short ones, and that of a list has what it needs.
-                LexemeKind::Raw if self.is_number() => {
+                // The structure of a number may have long ways beside short ones, and that of a list has what it needs.
+                LexemeKind::Raw if by_structure > FAR && self.is_number() => {
                     farthest(self).map_or(by_structure, |bytes| bytes.min(by_structure))
                 }
                 LexemeKind::Raw => by_structure,

@@ -36,6 +36,10 @@ pub(super) const BYTES_OF_BYTE: u32 = 6;
 pub(super) const BYTES_OF_ESCAPE: u32 = 12;
 /// The same of an escape that stands for an ASCII character, without the quote.
 const BYTES_OF_ASCII_ESCAPE: u32 = 5;
+/// Names, and bytes of one, that are counted in tokens from each of their bytes on: some nanoseconds each. Of others
+/// each byte counts as a token.
+const MAX_NAMES: usize = 512;
+const MAX_NAME: usize = 256;
 /// Digits of the number of an array's elements.
 pub(super) const DIGITS: u32 = 10;
 
@@ -117,9 +121,10 @@ impl CompletionBounds {
         let mut known: SeededMap<&str, (u32, u32)> = SeededMap::default();
         let mut names = |o: &'p ObjectProgram| -> (Vec<u32>, Vec<u32>) {
             let tokens = |name: &'p std::sync::Arc<str>| {
+                let rest = if known.len() < MAX_NAMES { rest_of_name } else { |name: &str, _: &_| bytes_of_name(name) };
                 *known.entry(name).or_insert_with(|| {
                     spell_key(name, &mut text);
-                    (count(&text).saturating_add(gap.saturating_mul(2)), rest_of_name(name, &longest))
+                    (count(&text).saturating_add(gap.saturating_mul(2)), rest(name, &longest))
                 })
             };
             o.spelled.iter().map(tokens).unzip()
@@ -261,8 +266,8 @@ impl CompletionBounds {
     /// The members of a shape: what is left of a key from anywhere inside it on, the rule of the value, and what the
     /// shape needs for this member where it does not have it.
     fn members<'b>(&'b self, shape: usize, o: &'b ObjectProgram) -> impl Iterator<Item = (u32, u32, u32)> + 'b {
-        // The comma is written.
-        let (around, bounds) = (AROUND_KEY - 1 + 2 * self.gap, &self.objects[shape]);
+        // The comma is written, and the first quote where an escape is open.
+        let (around, bounds) = (AROUND_KEY - 2 + 2 * self.gap, &self.objects[shape]);
         let named = (0..o.spelled.len()).flat_map(move |name| {
             let escape = if o.spelled[name].is_ascii() { BYTES_OF_ASCII_ESCAPE } else { BYTES_OF_ESCAPE };
             let key = bounds.rests[name].saturating_add(escape + around);
@@ -446,10 +451,15 @@ pub(crate) fn longest_tokens(text: &[u8], longest: impl Fn(&[u8]) -> Option<usiz
     Some(count)
 }
 
+/// Bytes from anywhere inside a name to its end at most.
+fn bytes_of_name(name: &str) -> u32 {
+    (name.len() as u32).saturating_mul(most_bytes(name))
+}
+
 /// Tokens from anywhere inside a name to its end at most.
-fn rest_of_name(name: &str, longest: impl Fn(&[u8]) -> Option<usize>) -> u32 {
-    let bytes = (name.len() as u32).saturating_mul(most_bytes(name));
-    if most_bytes(name) != 1 {
+fn rest_of_name<F: Fn(&[u8]) -> Option<usize>>(name: &str, longest: &F) -> u32 {
+    let bytes = bytes_of_name(name);
+    if most_bytes(name) != 1 || name.len() > MAX_NAME {
         return bytes;
     }
     // From each place on, the last one first.
