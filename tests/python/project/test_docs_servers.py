@@ -94,7 +94,7 @@ def loop_of_own_page() -> dict[str, Any]:
 
 def eight_requests(names: dict[str, Any], hostile_at: int) -> list[Any]:
     """Requests of several kinds; the masks of one are too much work."""
-    compiler = names["RequestCompiler"](names["vocabulary"], format="hermes", limits={"max_mask_steps": 1_000})
+    compiler = names["RequestCompiler"](names["vocabulary"], format="hermes", limits={"max_mask_steps": 5_000})
     many = 'start: "[" item\nitem: ' + " | ".join(f'/.*a.{{{i}}}/ "x"' for i in range(14))
     bodies = [
         {"guided_regex": "a{2,9}"},
