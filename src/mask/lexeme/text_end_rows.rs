@@ -105,7 +105,7 @@ impl TextEndRows {
 
     /// Whether other rows say the same, however they were found.
     #[cfg(test)]
-    pub fn says_what(&self, other: &TextEndRows) -> bool {
+    pub fn says_the_same_as(&self, other: &TextEndRows) -> bool {
         let said = |rows: &TextEndRows| (rows.levels.clone(), rows.most_far, rows.is_complete);
         said(self) == said(other)
     }
@@ -119,7 +119,7 @@ impl TextEndRows {
 #[derive(Default)]
 pub(crate) struct TextEndCache {
     rows: BoundedCache<TextEndKey, Arc<TextEndRows>, TEXT_ENDS>,
-    /// The state of the first rows that were found, by what is said beside the state.
+    /// The state of the first rows that tell of others, by what is said beside the state.
     first: Mutex<SeededMap<(u32, u32, bool), StateId>>,
 }
 
@@ -136,11 +136,12 @@ impl TextEndCache {
         let place = (key.lexeme, key.count, key.is_marked);
         let first = self.first.lock().unwrap_or_else(|p| p.into_inner()).get(&place).copied();
         let other = first.and_then(|state| Some((state, self.rows.get(&TextEndKey { state, ..key })?)));
-        let is_first = other.is_none();
+        // Rows near a greatest length tell nothing of other states.
+        let is_asked = other.is_none();
         let found = Arc::new(find(other));
         if found.levels.len() <= MAX_LEVELS {
             self.rows.keep(key, found.clone(), found.bytes());
-            if is_first {
+            if is_asked && found.most_far.is_some() {
                 self.first.lock().unwrap_or_else(|p| p.into_inner()).insert(place, key.state);
             }
         }

@@ -121,11 +121,15 @@ impl CompletionBounds {
         let mut known: SeededMap<&str, (u32, u32)> = SeededMap::default();
         let mut names = |o: &'p ObjectProgram| -> (Vec<u32>, Vec<u32>) {
             let tokens = |name: &'p std::sync::Arc<str>| {
-                let rest = if known.len() < MAX_NAMES { rest_of_name } else { |name: &str, _: &_| bytes_of_name(name) };
-                *known.entry(name).or_insert_with(|| {
-                    spell_key(name, &mut text);
-                    (count(&text).saturating_add(gap.saturating_mul(2)), rest(name, &longest))
-                })
+                if let Some(&tokens) = known.get(&**name) {
+                    return tokens;
+                }
+                spell_key(name, &mut text);
+                let key = count(&text).saturating_add(gap.saturating_mul(2));
+                let is_counted = known.len() < MAX_NAMES;
+                let rest = if is_counted { rest_of_name(name, &longest) } else { bytes_of_name(name) };
+                known.insert(name, (key, rest));
+                (key, rest)
             };
             o.spelled.iter().map(tokens).unzip()
         };
@@ -457,7 +461,7 @@ fn bytes_of_name(name: &str) -> u32 {
 }
 
 /// Tokens from anywhere inside a name to its end at most.
-fn rest_of_name<F: Fn(&[u8]) -> Option<usize>>(name: &str, longest: &F) -> u32 {
+fn rest_of_name(name: &str, longest: impl Fn(&[u8]) -> Option<usize>) -> u32 {
     let bytes = bytes_of_name(name);
     if most_bytes(name) != 1 || name.len() > MAX_NAME {
         return bytes;

@@ -42,7 +42,7 @@ fn rows_by_others_are_those_of_a_walk() {
             for (&state, alone) in states.iter().zip(&rows) {
                 for (&other, known) in states.iter().zip(&rows) {
                     if let Some(found) = walks.rows_by(state, min, (other, known)) {
-                        assert!(found.says_what(alone), "{pattern} {state} by {other}");
+                        assert!(found.says_the_same_as(alone), "{pattern} {state} by {other}");
                         compared += 1;
                     }
                 }
